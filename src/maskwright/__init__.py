@@ -1,0 +1,1 @@
+"""Maskwright: exact token masks for structured output of language models."""
