@@ -1,0 +1,87 @@
+#include "maskwright/automata/store.h"
+
+#include <algorithm>
+
+namespace maskwright {
+
+namespace {
+
+class DoneFamily final : public Family {
+ public:
+  void describe(std::span<const uint32_t> content, State& state) override {
+    state.flags = kAccepts | kReturnOnly;
+    state.accepts = content[0];
+  }
+  void expand(StateId /*state*/, RowBuilder& /*row*/) override {}
+};
+
+}  // namespace
+
+Row RowBuilder::take() {
+  std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.lo < b.lo; });
+  Row row;
+  for (const Edge& edge : edges_) {
+    if (!row.edges.empty()) {
+      Edge& last = row.edges.back();
+      if (last.hi + 1 == edge.lo && last.op == edge.op && last.target == edge.target) {
+        last.hi = edge.hi;
+        continue;
+      }
+    }
+    row.edges.push_back(edge);
+  }
+  row.edges.shrink_to_fit();
+  edges_.clear();
+  return row;
+}
+
+Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
+SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
+void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
+Target Family::resume(StateId, Reg, SetId, RegisterPool&) { return {}; }
+void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
+  key.push_back(state);
+  const auto words = regs.get(reg);
+  key.insert(key.end(), words.begin(), words.end());
+}
+
+Store::Store(uint32_t max_advance)
+    : max_advance_(max_advance), done_(std::make_unique<DoneFamily>()) {
+  register_family(FamilyId::kDone, *done_);
+  sets_.intern({});                                 // kEmptySet
+  contents_.intern({}, static_cast<uint32_t>(FamilyId::kCount));  // kDead
+  states_.grow();
+}
+
+StateId Store::intern(FamilyId family, std::span<const uint32_t> content) {
+  const auto [id, inserted] = contents_.intern(content, static_cast<uint32_t>(family));
+  if (inserted) {
+    states_.grow();
+    State state;
+    state.family = family;
+    families_[static_cast<std::size_t>(family)]->describe(contents_.get(id), state);
+    states_[id] = state;
+  }
+  return id;
+}
+
+StateId Store::done(SetId accepted) {
+  const std::array<uint32_t, 1> content{accepted};
+  return intern(FamilyId::kDone, content);
+}
+
+const Row& Store::expand(StateId id) {
+  RowBuilder builder;
+  family(states_[id].family).expand(id, builder);
+  rows_.push_back(std::make_unique<Row>(builder.take()));
+  row_bytes_ += sizeof(Row) + rows_.back()->edges.capacity() * sizeof(Edge);
+  states_[id].row = rows_.back().get();
+  return *rows_.back();
+}
+
+std::size_t Store::memory_bytes() const {
+  return contents_.memory_bytes() + states_.memory_bytes() + sets_.memory_bytes() + row_bytes_ +
+         rows_.capacity() * sizeof(void*);
+}
+
+}  // namespace maskwright
