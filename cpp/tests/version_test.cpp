@@ -1,0 +1,17 @@
+// Tests of cpp/include/maskwright/version.h.
+#include "maskwright/version.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+
+TEST_CASE("the library version has the form major.minor.patch") {
+  const std::string_view version = maskwright::library_version();
+  REQUIRE_FALSE(version.empty());
+  CHECK(version.front() >= '0');
+  CHECK(version.front() <= '9');
+  CHECK(std::count(version.begin(), version.end(), '.') >= 2);
+}
+
+TEST_CASE("the engine reads IR format version 1") { CHECK(maskwright::kIrFormatVersion == 1); }
