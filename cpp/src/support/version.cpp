@@ -1,5 +1,5 @@
 // The library version, compiled in from pyproject.toml by the build.
-#include "maskwright/version.h"
+#include "maskwright/support/version.h"
 
 #ifndef MASKWRIGHT_VERSION
 #error "MASKWRIGHT_VERSION is not defined; build through CMakeLists.txt"
