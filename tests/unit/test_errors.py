@@ -42,7 +42,8 @@ def test_bases() -> None:
         is_plain = type(error) in (e.MaskwrightError, e.MatcherError)
         assert isinstance(error, ValueError) is not is_plain
         assert isinstance(error, RuntimeError) is (type(error) is not e.MaskwrightError)
-    grammar_errors = {type(error).__name__ for error in SAMPLES if isinstance(error, e.GrammarError)}
+    grammar = (error for error in SAMPLES if isinstance(error, e.GrammarError))
+    grammar_errors = {type(error).__name__ for error in grammar}
     assert grammar_errors == {
         "GrammarError",
         "GrammarSyntaxError",

@@ -1,7 +1,7 @@
 """The intermediate representation that every front-end produces and the core compiles.
 
 ``Builder`` writes it; ``maskwright.ir.reader.read`` gives its reading form and
-``maskwright.ir.printer.to_ebnf`` its text. The last two are not loaded here: compiling needs neither.
+``maskwright.ir.printer.to_ebnf`` its text. Those two are not loaded here: compiling needs neither.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _QUANTIFIERS: Final = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
 def to_ebnf(ir: bytes) -> str:
-    """Return the IR as EBNF text, one rule a line, the root rule first as ``root``.
+    r"""Return the IR as EBNF text, one rule a line, the root rule first as ``root``.
 
     Args:
         ir: An IR buffer.
@@ -48,7 +48,7 @@ def to_ebnf(ir: bytes) -> str:
         >>> root = builder.rule("start")
         >>> builder.define(root, builder.repeat(builder.char_class([(97, 122)]), 1, None))
         >>> to_ebnf(builder.finish(root))
-        'root ::= [a-z]+\\n'
+        'root ::= [a-z]+\n'
     """
     return _Printer(read(ir)).print()
 

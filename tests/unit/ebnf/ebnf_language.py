@@ -24,9 +24,7 @@ def language(ir: bytes, max_bytes: int = 4) -> frozenset[bytes]:
         rules = changed
 
 
-def _exprs(
-    program: n.Program, rules: list[frozenset[bytes]], limit: int
-) -> list[frozenset[bytes]]:
+def _exprs(program: n.Program, rules: list[frozenset[bytes]], limit: int) -> list[frozenset[bytes]]:
     """Evaluate all expressions; the builder gives children lower ids than their parents."""
     result: list[frozenset[bytes]] = []
     for expr in program.exprs:

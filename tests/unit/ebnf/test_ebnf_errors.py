@@ -134,7 +134,7 @@ def test_limit(
     text: str, options: dict[str, int], code: str, limit: str, value: int, message: str
 ) -> None:
     with pytest.raises(LimitExceededError) as caught:
-        compile_ebnf(text, **options)
+        compile_ebnf(text, **options)  # type: ignore[arg-type]
     error = caught.value
     assert (error.code, error.limit, error.value) == (code, limit, value)
     assert message in error.message
@@ -154,5 +154,7 @@ def test_every_code_is_tested() -> None:
     codes = set()
     for path in folder.glob("*.py"):
         codes |= set(re.findall(r'"(ebnf-[a-z-]+)"', path.read_text(encoding="utf-8")))
-    tested = {row[1] for row in SYNTAX} | {row[1] for row in UNSUPPORTED} | {row[2] for row in LIMITS}
+    tested = (
+        {row[1] for row in SYNTAX} | {row[1] for row in UNSUPPORTED} | {row[2] for row in LIMITS}
+    )
     assert codes == tested

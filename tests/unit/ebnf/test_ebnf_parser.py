@@ -57,9 +57,7 @@ LANGUAGES = {
     'root ::= Token("a")\nToken ::= "b"': {"ba"},
     'root ::= Bytes("61") Bytes("") Bytes("62")': {"ab"},
     'root ::= root "b" | "a"': {"a", "ab", "abb", "abbb"},
-    'root ::= opt root "b" | "a"\nopt ::= "-"?': {
-        "a", "ab", "abb", "abbb", "-ab", "-abb", "--ab" + "b" * 0, "-abb",
-    } - {"--ab"},
+    'root ::= opt root "b" | "a"\nopt ::= "-"?': {"a", "ab", "abb", "abbb", "-ab", "-abb"},
     'root ::= x\nx ::= y\ny ::= x | "b"': {"b"},
     'root ::= "a" root "b" | ""': {"", "ab", "aabb"},
     "root ::= root": set(),
@@ -75,7 +73,7 @@ def test_language(text: str) -> None:
 @pytest.mark.parametrize(
     ("escape", "character"),
     [
-        *zip('"\\/\'?[]', '"\\/\'?[]', strict=True),
+        *zip("\"\\/'?[]", "\"\\/'?[]", strict=True),
         *zip("nrtbfav0e", "\n\r\t\b\f\a\v\0\x1b", strict=True),
         ("x41", "A"),
         ("xfF", "\u00ff"),
@@ -149,15 +147,14 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join) | st.text())
 def test_any_text_compiles_or_raises_from_the_tree(text: str) -> None:
     for source in (text, "root ::= " + text):
+        error: MaskwrightError | None = None
         try:
-            buffer = compile_ebnf(source)
-        except MaskwrightError as error:
-            assert isinstance(error, (GrammarError, LimitExceededError))
-            assert error.code.startswith("ebnf-")
-            assert error.message[:30] in str(error)
-        else:
-            read(buffer)
+            read(compile_ebnf(source))
+        except (GrammarError, LimitExceededError) as caught:
+            error = caught
+        assert error is None or error.code.startswith("ebnf-")
+        assert error is None or error.message[:30] in str(error)
