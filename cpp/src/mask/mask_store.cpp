@@ -56,9 +56,9 @@ bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level
   const std::vector<uint32_t> nodes(arena.nodes(level.stack).begin(),
                                     arena.nodes(level.stack).end());
   for (const uint32_t id : nodes) {
-    if (id == kBottom) continue;
-    const Arena::Node node = arena.node(id);
-    const uint32_t child = child_entry(level.entry, node, arena, walk);
+    const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
+    const uint32_t child = id == kBottom ? last_entry(level.entry, walk)
+                                         : child_entry(level.entry, node, arena, walk);
     if (child == kMissing) return false;
     const auto same = std::ranges::find(out, child, &Level::entry);
     if (same != out.end()) {
@@ -134,6 +134,21 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     walk_below(escape.node, escapes);
   }
   return finish_walk(key, std::move(escapes));
+}
+
+// Below the root frame nothing follows: the tokens that end exactly where it returned.
+uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
+  static constexpr uint32_t kNothingBelow = 0;  // no child key is that short
+  const uint32_t key = keys_.intern({&kNothingBelow, 1}, parent + 1).id;
+  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
+    return known->second;
+  }
+  if (!walk) return kMissing;
+  begin_walk();
+  for (const Escape& escape : entries_[parent].escapes) {
+    for (const uint32_t token : vocabulary_.tokens_at(escape.node)) allow(token);
+  }
+  return finish_walk(key, {});
 }
 
 // The configuration with its register in the walk's own arena and an unknown stack.

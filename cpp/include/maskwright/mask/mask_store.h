@@ -56,6 +56,7 @@ class MaskStore {
   // The entry's id, or kMissing where it needs a walk and none is wanted.
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
   uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
+  uint32_t last_entry(uint32_t parent, bool walk);
   void render(const Entry& entry, std::span<uint32_t> row) const;
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
 
