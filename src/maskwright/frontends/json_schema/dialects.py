@@ -12,16 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from maskwright.errors import UnsupportedFeatureError
-from maskwright.frontends.json_schema import applicators, arrays, numbers, objects, scalars
-from maskwright.frontends.json_schema import unsupported as no
-from maskwright.frontends.json_schema.faults import describe, malformed
-from maskwright.frontends.json_schema.locations import Location, render
+from ...errors import UnsupportedFeatureError
+from . import applicators, arrays, numbers, objects, scalars
+from . import unsupported as no
+from .faults import describe, malformed
+from .locations import Location, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["DEFAULT", "Dialect", "Handler", "dialect_named", "dialect_of"]
 
