@@ -265,6 +265,28 @@ def test_invalid_json(text, line, column, message):
     assert str(error).endswith("^")
 
 
+def test_invalid_patterns():
+    error = error_of({"items": {"pattern": "(a"}}, InvalidSchemaError)
+    assert (error.code, error.pointer) == ("schema-invalid-pattern", "#/items/pattern")
+    assert "the pattern at #/items/pattern is no regular expression: " in str(error)
+    assert "^" in str(error)
+
+
+def test_unsupported_patterns():
+    error = error_of({"items": {"pattern": "(a*)\\1"}}, UnsupportedFeatureError)
+    assert error.code.startswith("regex-")
+    assert error.pointer == "#/items/pattern"
+    assert "the pattern at #/items/pattern is not supported: " in str(error)
+
+
+def test_patterns_beyond_a_limit():
+    error = error_of({"items": {"pattern": "(" * 5000 + ")" * 5000}}, LimitExceededError)
+    assert error.code.startswith("regex-")
+    assert error.value > 0
+    assert f"{error.limit} = {error.value}" in str(error) or str(error.value) in str(error)
+    assert "the pattern at #/items/pattern is too large: " in str(error)
+
+
 def test_reference_loops():
     for schema, pointer in (
         ({"$ref": "#"}, "#"),
