@@ -63,6 +63,8 @@ enum StateFlag : uint16_t {
   kReturnOnly = 8,      // nothing but accept: popped at once
   kWhitespace = 16,     // whitespace loops here, at most State::whitespace_limit bytes in a run
   kHasRegister = 32,    // the register matters: mask_key() must be asked
+  kPooledRegister = 64, // the register is a RegisterPool id (else a plain number)
+  kTailCalls = 128,     // every callee's return makes this frame return at once: tail_state() says what
 };
 
 struct State {
@@ -162,7 +164,10 @@ class Family {
   virtual void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out);
   // The state after a callee returned `accepted`; {kDead, 0} when the caller can't go on.
   virtual Target resume(StateId state, Reg reg, SetId accepted, RegisterPool& regs);
-  // Appends what decides the mask (kHasRegister). The default appends state and register.
+  // For kTailCalls: a kTail state to push in the place of this one, or kDead if nothing needs to be
+  // pushed because what the callee returns is what this frame would return.
+  virtual StateId tail_state(StateId state);
+  // Appends what decides the mask (kHasRegister). The default appends state and register content (pooled).
   virtual void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key);
 };
 
