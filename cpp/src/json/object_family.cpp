@@ -56,7 +56,7 @@ void ObjectFamily::describe(std::span<const uint32_t> content, State& state) {
   const JsonOptions& layout = options(alive);
   const uint32_t phase = content[1];
   uint16_t flags = 0;
-  if (phase != kOpen && alive.has_register()) flags |= kHasRegister;
+  if (phase != kOpen && alive.has_register()) flags |= kHasRegister | kPooledRegister;
   // Before a value the whitespace is read by the value.
   if (layout.whitespace && phase != kValue && phase != kLabel && phase != kSeparator) {
     flags |= kWhitespace;
