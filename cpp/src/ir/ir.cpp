@@ -16,9 +16,10 @@ namespace {
 
 constexpr std::size_t kHeaderWords = 12;
 
-[[noreturn]] void malformed(const std::string& what) {
-  throw Error(ErrorKind::kMalformed, "ir-malformed",
-              "malformed IR buffer: " + what + "; build it with maskwright.ir.Builder");
+[[noreturn]] void malformed(const std::string& what, std::size_t byte_offset = 0) {
+  throw Error::malformed("ir-malformed",
+                         "malformed IR buffer: " + what + "; build it with maskwright.ir.Builder",
+                         byte_offset);
 }
 
 bool valid_utf8(std::string_view text) {
@@ -148,7 +149,10 @@ class IrParser {
     return static_cast<uint32_t>(ir_.words_.size());
   }
 
-  [[noreturn]] void fail(const std::string& what) const { malformed(where_ + ": " + what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    const std::size_t before = kHeaderWords + offsets_.size() + ir_.rules_.size() * 3;
+    malformed(where_ + ": " + what, (before + at_) * 4);
+  }
 
   uint32_t next() {
     if (at_ >= limit_) fail("it is cut off");

@@ -39,10 +39,17 @@ class Error : public std::runtime_error {
     return error;
   }
 
+  static Error malformed(std::string code, const std::string& message, uint64_t byte_offset) {
+    Error error(ErrorKind::kMalformed, std::move(code), message);
+    error.value_ = byte_offset;
+    return error;
+  }
+
   ErrorKind kind() const { return kind_; }
   const std::string& code() const { return code_; }
   // The limit's or the feature's name.
   const std::string& subject() const { return subject_; }
+  // The limit's value, or the byte offset of a malformed buffer.
   uint64_t value() const { return value_; }
 
  private:

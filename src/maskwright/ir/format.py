@@ -1,0 +1,79 @@
+"""Constants of the flat IR buffer, format version 1.
+
+A buffer is little-endian 32-bit words followed by a byte pool::
+
+    words[0..11]   MAGIC, VERSION, n_exprs, n_rules, n_nodes, n_words, n_bytes, root rule, 4 x 0
+    n_exprs words  offset of each expression record in the word pool
+    n_nodes words  offset of each schema node record in the word pool
+    n_rules x 3    expression id, offset and length of the name in the byte pool
+    n_words words  the word pool: records ``[kind, payload...]``
+    n_bytes bytes  the byte pool
+
+A "bytes ref" is two words, offset and length, into the byte pool. ``NONE`` stands for "absent" and
+for "unbounded".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAGIC: Final = 0x5249574D
+VERSION: Final = 1
+HEADER_WORDS: Final = 12
+NONE: Final = 0xFFFFFFFF
+MAX_CODE_POINT: Final = 0x10FFFF
+SURROGATES: Final = (0xD800, 0xDFFF)
+
+EXPR_EMPTY: Final = 0
+EXPR_LITERAL: Final = 1
+EXPR_CLASS: Final = 2
+EXPR_SEQUENCE: Final = 3
+EXPR_CHOICE: Final = 4
+EXPR_REPEAT: Final = 5
+EXPR_REF: Final = 6
+EXPR_LITERAL_SET: Final = 7
+EXPR_INTERSECT: Final = 8
+EXPR_COMPLEMENT: Final = 9
+EXPR_TEXT_UNTIL: Final = 10
+EXPR_TOKEN_SET: Final = 11
+EXPR_JSON: Final = 12
+
+NODE_ANY: Final = 0
+NODE_NEVER: Final = 1
+NODE_TYPES: Final = 2
+NODE_NUMBER: Final = 3
+NODE_STRING_LENGTH: Final = 4
+NODE_STRING_LANGUAGE: Final = 5
+NODE_ENUM: Final = 6
+NODE_ARRAY: Final = 7
+NODE_ITEM_COUNT: Final = 8
+NODE_OBJECT: Final = 9
+NODE_REQUIRED: Final = 10
+NODE_MEMBER_COUNT: Final = 11
+NODE_ALL_OF: Final = 12
+NODE_ANY_OF: Final = 13
+
+TYPE_NULL: Final = 1
+TYPE_BOOLEAN: Final = 2
+TYPE_INTEGER: Final = 4
+TYPE_NUMBER: Final = 8
+TYPE_STRING: Final = 16
+TYPE_ARRAY: Final = 32
+TYPE_OBJECT: Final = 64
+TYPE_ALL: Final = 127
+
+NUMBER_HAS_LO: Final = 1
+NUMBER_HAS_HI: Final = 2
+NUMBER_LO_EXCLUSIVE: Final = 4
+NUMBER_HI_EXCLUSIVE: Final = 8
+
+LITERAL_NULL: Final = 1
+LITERAL_FALSE: Final = 2
+LITERAL_TRUE: Final = 4
+
+JSON_ANY_ORDER: Final = 1
+JSON_ANY_WHITESPACE: Final = 2
+JSON_STRICT: Final = 4
+
+#: A plain decimal in its one normal form: no exponent, no needless zeros, no "-0".
+DECIMAL_PATTERN: Final = r"(?!-0\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?\Z"
