@@ -180,7 +180,6 @@ void KeyFrames::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWo
 std::unique_ptr<KeyFamily> make_key_family(Store& store, LangTable& langs) {
   Lang& text = langs.get(langs.any_text());
   auto family = std::make_unique<KeyFrames>(store, text.arcs(text.start()));
-  store.register_family(FamilyId::kKey, *family);
   return family;
 }
 

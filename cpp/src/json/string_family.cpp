@@ -89,19 +89,25 @@ void StringFrames::merge_equal(std::vector<Item>& items) {
   items.resize(kept);
 }
 
-uint32_t StringFrames::clipped_counts(std::span<const Item> items) const {
+uint32_t StringFrames::clipped_counts(std::span<const Item> items) {
   uint32_t clipped = kUnbounded;
   for (const Item& item : items) {
     if (!item.bounded()) continue;
-    const uint32_t horizon = langs_(item.lang).length_horizon();
-    const uint64_t window = uint64_t{store_.max_advance()} + horizon;
+    const uint32_t known = horizon(item.lang);
+    const uint64_t window = uint64_t{store_.max_advance()} + known;
     for (const uint32_t bound : {item.min == 0 ? kUnbounded : item.min, item.max}) {
       if (bound == kUnbounded) continue;
-      const bool far = horizon != kUnbounded && bound >= window;
+      const bool far = known != kUnbounded && bound >= window;
       clipped = std::min(clipped, far ? static_cast<uint32_t>(bound - window) + 1 : 0);
     }
   }
   return clipped;
+}
+
+uint32_t StringFrames::horizon(LangId lang) {
+  const auto [entry, added] = horizons_.try_emplace(lang, 0);
+  if (added) entry->second = langs_(lang).length_horizon();
+  return entry->second;
 }
 
 void StringFrames::describe(std::span<const uint32_t> content, State& state) {
@@ -283,24 +289,25 @@ uint32_t StringFrames::sure_counts(const View& at) {
 }
 
 uint32_t StringFrames::sure_counts(const Item& item, uint32_t state) {
-  Lang& lang = langs_(item.lang);
   if (item.min == 0) {
-    const uint32_t least = shortest(lang, state, item.max);
+    const uint32_t least = shortest(item, state);
     return least > item.max ? 0 : item.max - least + 1;
   }
-  if (!lang.can_finish(state, item.min, item.max)) return 0;
+  if (!langs_(item.lang).can_finish(state, item.min, item.max)) return 0;
   // Without an upper bound a long enough text stays long enough. With one, the answer is the same
   // as long as the lower bound is not nearer than the horizon.
   if (item.max == kUnbounded) return item.min;
-  const uint32_t horizon = std::max<uint32_t>(lang.length_horizon(), 1);
-  return item.min < horizon ? 0 : item.min - horizon + 1;
+  const uint32_t near = std::max<uint32_t>(horizon(item.lang), 1);
+  return item.min < near ? 0 : item.min - near + 1;
 }
 
-// The length of the shortest completion; more than `max` if that is too short for any.
-uint32_t StringFrames::shortest(Lang& lang, uint32_t state, uint32_t max) {
+// The length of the shortest completion; more than item.max if that is too short for any.
+uint32_t StringFrames::shortest(const Item& item, uint32_t state) {
+  Lang& lang = langs_(item.lang);
   if (lang.can_finish(state, 0, 0)) return 0;
-  const uint32_t limit = std::min(lang.length_horizon(), max);  // see the header: P is enough
-  uint32_t low = 0;                                             // too short
+  // The shortest completion is within the horizon (string_family.h).
+  const uint32_t limit = std::min(horizon(item.lang), item.max);
+  uint32_t low = 0;
   uint32_t high = std::min<uint32_t>(1, limit);
   while (high < limit && !lang.can_finish(state, 0, high)) {
     low = high;
@@ -317,7 +324,6 @@ uint32_t StringFrames::shortest(Lang& lang, uint32_t state, uint32_t max) {
 std::unique_ptr<StringFamily> make_string_family(Store& store, LangTable& langs) {
   auto family =
       std::make_unique<StringFrames>(store, [&langs](LangId id) -> Lang& { return langs.get(id); });
-  store.register_family(FamilyId::kString, *family);
   return family;
 }
 

@@ -94,7 +94,8 @@ class StringFrames final : public StringFamily {
   View view(StateId state) const { return view(store_.content(state)); }
   StateId intern(Spelling spelling, uint32_t value, std::vector<Item>& items);
   void merge_equal(std::vector<Item>& items);
-  uint32_t clipped_counts(std::span<const Item> items) const;
+  uint32_t clipped_counts(std::span<const Item> items);
+  uint32_t horizon(LangId lang);
 
   void expand_decided(const View& from, RowBuilder& row);
   void expand_quote(const View& from, RowBuilder& row);
@@ -107,13 +108,14 @@ class StringFrames final : public StringFamily {
   bool alive(const View& at, const Item& item, uint32_t count);
   uint32_t sure_counts(const View& at);
   uint32_t sure_counts(const Item& item, uint32_t state);
-  uint32_t shortest(Lang& lang, uint32_t state, uint32_t max);
+  uint32_t shortest(const Item& item, uint32_t state);
 
   Store& store_;
   Langs langs_;
   std::vector<Move> moves_;  // 0 = the closing quote
   std::unordered_map<uint64_t, uint32_t> move_ids_;
-  std::vector<uint32_t> lang_states_;  // scratch of lang_states()
+  std::unordered_map<LangId, uint32_t> horizons_;  // length_horizon() may cost
+  std::vector<uint32_t> lang_states_;              // scratch of lang_states()
 };
 
 }  // namespace maskwright
