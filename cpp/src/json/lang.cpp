@@ -10,12 +10,12 @@
 #include <map>
 #include <string_view>
 
-#include "lang_chars.h"
-#include "lang_dfa.h"
-#include "lang_literals.h"
-#include "lang_lower.h"
-#include "lang_term.h"
-#include "number_lang.h"
+#include "json/lang_chars.h"
+#include "json/lang_dfa.h"
+#include "json/lang_literals.h"
+#include "json/lang_lower.h"
+#include "json/lang_term.h"
+#include "json/number_lang.h"
 
 namespace maskwright {
 
@@ -26,6 +26,8 @@ uint32_t Lang::move(uint32_t state, uint32_t code_point) {
   if (after == row.begin() || code_point > std::prev(after)->hi) return kDeadLang;
   return std::prev(after)->target;
 }
+
+using namespace langs;
 
 struct LangTable::Impl {
   Impl(const Ir& ir, const std::array<bool, 256>& spellable, uint32_t max_lang_states)

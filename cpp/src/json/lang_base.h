@@ -7,7 +7,7 @@
 #include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 class TableLang : public Lang {
  public:
@@ -34,4 +34,4 @@ struct LangLimits {
   }
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -5,10 +5,10 @@
 // chain of copies in which each optional copy can skip to the one common end.
 #include <algorithm>
 
-#include "lang_term.h"
+#include "json/lang_term.h"
 #include "maskwright/automata/store.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 namespace {
 
@@ -149,4 +149,4 @@ Nfa TermPool::build(TermId term) const {
   return Builder(*this).run(term);
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -1,10 +1,10 @@
-#include "lang_chars.h"
+#include "json/lang_chars.h"
 
 #include <algorithm>
 
 #include "maskwright/ir/ir.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 CodeRanges normalise(CodeRanges ranges) {
   std::sort(ranges.begin(), ranges.end(),
@@ -182,4 +182,4 @@ CodeRanges ClassPool::get(uint32_t id) const {
   return result;
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -9,7 +9,7 @@
 
 #include "maskwright/support/interner.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 struct CodeRange {
   uint32_t lo, hi;  // inclusive
@@ -49,4 +49,4 @@ class ClassPool {
   std::vector<uint32_t> scratch_;
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

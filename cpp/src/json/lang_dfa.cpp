@@ -1,11 +1,11 @@
-#include "lang_dfa.h"
+#include "json/lang_dfa.h"
 
 #include <algorithm>
 #include <array>
 
 #include "maskwright/support/interner.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 void Dfa::add_arc(uint32_t lo, uint32_t hi, uint32_t target) {
   State& state = states.back();
@@ -204,4 +204,4 @@ bool DfaLang::can_finish(uint32_t state, uint32_t min, uint32_t max) {
 
 uint32_t DfaLang::length_horizon() { return dfa_.states.empty() ? 0 : lengths().horizon(); }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "lang_base.h"
-#include "lang_chars.h"
-#include "lang_lengths.h"
+#include "json/lang_base.h"
+#include "json/lang_chars.h"
+#include "json/lang_lengths.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 // State 0 is the start; no states = the empty language. Arcs of a state are sorted, disjoint and
 // joined; missing arcs reject.
@@ -63,4 +63,4 @@ class DfaLang final : public TableLang {
   std::unique_ptr<Lengths> lengths_;
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -1,4 +1,4 @@
-#include "lang_lengths.h"
+#include "json/lang_lengths.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 
 #include "maskwright/automata/store.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 Lengths::Lengths(uint32_t num_nodes, std::vector<Edge> edges, std::span<const uint32_t> finals,
                  const LangLimits& limits)
@@ -280,4 +280,4 @@ uint32_t Lengths::horizon() {
   return period_ == 1 ? period_start_ : kUnbounded;
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -19,9 +19,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lang_base.h"
+#include "json/lang_base.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 class Lengths {
  public:
@@ -76,4 +76,4 @@ class Lengths {
   uint32_t period_ = 0;  // 0 = not known yet
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -1,11 +1,11 @@
-#include "lang_literals.h"
+#include "json/lang_literals.h"
 
 #include <algorithm>
 #include <array>
 
 #include "maskwright/automata/store.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 LiteralsLang::LiteralsLang(std::span<const uint32_t> packed) {
   pool_.reserve(packed.size());
@@ -121,4 +121,4 @@ uint32_t RunLang::length_horizon() {
   return max_ == kUnbounded ? min_ : max_ + 1;
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -11,11 +11,11 @@
 #include <span>
 #include <vector>
 
-#include "lang_base.h"
-#include "lang_chars.h"
+#include "json/lang_base.h"
+#include "json/lang_chars.h"
 #include "maskwright/support/interner.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 class LiteralsLang final : public TableLang {
  public:
@@ -68,4 +68,4 @@ class RunLang final : public TableLang {
   std::vector<Arc> arcs_;  // all with the same target
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

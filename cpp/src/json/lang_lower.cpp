@@ -1,12 +1,12 @@
-#include "lang_lower.h"
+#include "json/lang_lower.h"
 
 #include <algorithm>
 
-#include "lang_literals.h"
-#include "lang_until.h"
+#include "json/lang_literals.h"
+#include "json/lang_until.h"
 #include "maskwright/automata/store.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 // Bottom-up over the graph of expressions with an explicit stack; each expression once.
 TermId PatternCompiler::lower(uint32_t root) {
@@ -151,4 +151,4 @@ std::unique_ptr<TableLang> PatternCompiler::make_lang(TermId term) const {
   return std::make_unique<SubsetLang>(terms_.build(term), terms_.classes(), limits_);
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

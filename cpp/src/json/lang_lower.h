@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "lang_base.h"
-#include "lang_term.h"
+#include "json/lang_base.h"
+#include "json/lang_term.h"
 #include "maskwright/ir/ir.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 class PatternCompiler {
  public:
@@ -36,4 +36,4 @@ class PatternCompiler {
   std::vector<bool> entered_;  // per expression: its children were pushed
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -1,8 +1,8 @@
-#include "lang_nfa.h"
+#include "json/lang_nfa.h"
 
 #include <algorithm>
 
-namespace maskwright {
+namespace maskwright::langs {
 
 SubsetLang::SubsetLang(Nfa nfa, const ClassPool& classes, const LangLimits& limits)
     : nfa_(std::move(nfa)), classes_(classes), limits_(limits), mark_(nfa_.num_nodes(), 0) {
@@ -150,4 +150,4 @@ bool SubsetLang::can_finish(uint32_t state, uint32_t min, uint32_t max) {
   return lengths().can_finish(sets_.get(state), min, max);
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -16,12 +16,12 @@
 #include <span>
 #include <vector>
 
-#include "lang_base.h"
-#include "lang_chars.h"
-#include "lang_lengths.h"
+#include "json/lang_base.h"
+#include "json/lang_chars.h"
+#include "json/lang_lengths.h"
 #include "maskwright/support/interner.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 class Nfa {
  public:
@@ -102,4 +102,4 @@ class SubsetLang final : public TableLang {
   std::unique_ptr<Lengths> lengths_;
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

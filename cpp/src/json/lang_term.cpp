@@ -1,11 +1,11 @@
-#include "lang_term.h"
+#include "json/lang_term.h"
 
 #include <algorithm>
 #include <array>
 
 #include "maskwright/automata/store.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 namespace {
 
@@ -249,4 +249,4 @@ TermId TermPool::dfa(Dfa dfa) {
   return intern(TermKind::kDfa, content, size);
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

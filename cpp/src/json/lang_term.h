@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "lang_base.h"
-#include "lang_chars.h"
-#include "lang_dfa.h"
-#include "lang_nfa.h"
+#include "json/lang_base.h"
+#include "json/lang_chars.h"
+#include "json/lang_dfa.h"
+#include "json/lang_nfa.h"
 #include "maskwright/support/interner.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 using TermId = uint32_t;
 
@@ -86,4 +86,4 @@ class TermPool {
   std::vector<std::unique_ptr<const Dfa>> dfas_;
 };
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

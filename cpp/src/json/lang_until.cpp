@@ -4,12 +4,12 @@
 // which an exclude ends is dead, one at which a stop ends accepts and has no arcs: the text is
 // over. The row of a state is the row of its failure state, overlaid with its own children; rows
 // name only code points that do not lead to the root.
-#include "lang_until.h"
+#include "json/lang_until.h"
 
 #include <algorithm>
 #include <map>
 
-namespace maskwright {
+namespace maskwright::langs {
 
 namespace {
 
@@ -113,4 +113,4 @@ Dfa text_until(std::span<const std::vector<uint32_t>> stops,
   return automaton.run(alphabet, limits);
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -4,13 +4,13 @@
 #include <span>
 #include <vector>
 
-#include "lang_dfa.h"
+#include "json/lang_dfa.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 // Over `alphabet`. All stops and excludes are spelled with it.
 Dfa text_until(std::span<const std::vector<uint32_t>> stops,
                std::span<const std::vector<uint32_t>> excludes,
                std::span<const CodeRange> alphabet, const LangLimits& limits);
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -9,15 +9,15 @@
 //
 // Values: a trie of the values, whose ends lead to shared tails for ".000" or further zeros; as an
 // automaton it is made lazily, so that 50,000 values cost one pass.
-#include "number_lang.h"
+#include "json/number_lang.h"
 
 #include <algorithm>
 #include <array>
 
-#include "lang_dfa.h"
-#include "lang_nfa.h"
+#include "json/lang_dfa.h"
+#include "json/lang_nfa.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 namespace {
 
@@ -347,4 +347,4 @@ std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
   return std::make_unique<SubsetLang>(builder.take(), classes, limits);
 }
 
-}  // namespace maskwright
+}  // namespace maskwright::langs

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "lang_base.h"
-#include "lang_chars.h"
+#include "json/lang_base.h"
+#include "json/lang_chars.h"
 
-namespace maskwright {
+namespace maskwright::langs {
 
 // -1, 0, 1: the order of two plain decimals -?digits(.digits)? of any length.
 int compare_decimals(std::string_view a, std::string_view b);
@@ -21,4 +21,4 @@ std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
                                             std::span<const CodeRange> alphabet,
                                             ClassPool& classes, const LangLimits& limits);
 
-}  // namespace maskwright
+}  // namespace maskwright::langs
