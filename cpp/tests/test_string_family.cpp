@@ -213,7 +213,8 @@ TEST_CASE("an odd length is never begun if only even ones are possible") {
   CHECK(walker.step(at, 'a').state != kDead);
   const Place four = walker.step(at, 'a');
   CHECK(walker.step(four, '"').state != kDead);
-  for (const uint8_t byte : {'a', '\\', '\xF0'}) CHECK(walker.step(four, byte).state == kDead);
+  for (const char c : {'a', '\\', '\xF0'})
+    CHECK(walker.step(four, static_cast<uint8_t>(c)).state == kDead);
 }
 
 TEST_CASE("places with equal mask keys do the same for all texts of K bytes") {
