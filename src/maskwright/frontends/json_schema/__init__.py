@@ -8,6 +8,6 @@ beside its family and enter it in `dialects`.
 
 from __future__ import annotations
 
-from maskwright.frontends.json_schema.compile import compile_json_schema
+from .compile import compile_json_schema
 
 __all__ = ["compile_json_schema"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maskwright.frontends.json_schema.faults import malformed
+from .faults import malformed
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.convert import Converter
-    from maskwright.frontends.json_schema.references import Target
+    from .convert import Converter
+    from .references import Target
 
 __all__ = ["all_of", "any_of", "definitions", "ref"]
 

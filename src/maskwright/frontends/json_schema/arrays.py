@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maskwright.frontends.json_schema.convert import ABSENT
-from maskwright.frontends.json_schema.counts import add_counts
-from maskwright.frontends.json_schema.faults import malformed
+from .convert import ABSENT
+from .counts import add_counts
+from .faults import malformed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["additional_items", "item_count", "items", "prefix_items", "unevaluated"]
 
@@ -74,7 +74,7 @@ def additional_items(conv: Converter, key: str, _value: Any) -> None:
 def unevaluated(conv: Converter, key: str, value: Any) -> None:
     """`unevaluatedItems: true`: nothing to enforce, but the array is open in strict mode."""
     if value is not True:
-        from maskwright.frontends.json_schema.unsupported import schema
+        from .unsupported import schema
 
         schema(conv, key, value)
     elif conv.strict:

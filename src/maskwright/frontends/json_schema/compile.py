@@ -11,18 +11,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from maskwright.certificate import Certificate
-from maskwright.errors import GrammarError, UnsupportedFeatureError
-from maskwright.frontends.json_schema.constants import MAX_CONSTANT_VALUES
-from maskwright.frontends.json_schema.convert import Converter
-from maskwright.frontends.json_schema.counts import MAX_COUNT
-from maskwright.frontends.json_schema.dialects import DEFAULT, Dialect, dialect_named
-from maskwright.frontends.json_schema.faults import not_a_schema
-from maskwright.frontends.json_schema.json_text import parse_json
-from maskwright.frontends.json_schema.locations import MAX_IGNORED_BYTES, render_all
-from maskwright.frontends.json_schema.numbers import MAX_NUMBER_DIGITS
-from maskwright.frontends.json_schema.references import Document
-from maskwright.ir import Builder
+from ...certificate import Certificate
+from ...errors import GrammarError, UnsupportedFeatureError
+from ...ir import Builder
+from .constants import MAX_CONSTANT_VALUES
+from .convert import Converter
+from .counts import MAX_COUNT
+from .dialects import DEFAULT, Dialect, dialect_named
+from .faults import not_a_schema
+from .json_text import parse_json
+from .locations import MAX_IGNORED_BYTES, render_all
+from .numbers import MAX_NUMBER_DIGITS
+from .references import Document
 
 __all__ = ["DEFAULT_MAX_WHITESPACE", "compile_json_schema"]
 

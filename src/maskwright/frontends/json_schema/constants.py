@@ -11,20 +11,20 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from maskwright.frontends.json_schema.faults import (
+from ...ir import format as f
+from .faults import (
     limit_exceeded,
     malformed,
     non_string_key,
     surrogate,
 )
-from maskwright.frontends.json_schema.locations import render
-from maskwright.frontends.json_schema.numbers import number_text
-from maskwright.ir import format as f
+from .locations import render
+from .numbers import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["MAX_CONSTANT_VALUES", "constants_node"]
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from maskwright.errors import InvalidSchemaError
-from maskwright.frontends.json_schema.faults import non_string_key, not_a_schema
-from maskwright.frontends.json_schema.locations import Location, render
+from ...errors import InvalidSchemaError
+from .faults import non_string_key, not_a_schema
+from .locations import Location, render
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.references import Document, Resource
-    from maskwright.ir import Builder
+    from ...ir import Builder
+    from .references import Document, Resource
 
 __all__ = ["ABSENT", "Converter"]
 
@@ -212,7 +212,9 @@ class Converter:
 
         Colours a graph whose edges keep to one instance; an edge to a schema on the path is a loop.
         """
-        edges = {id(schema): (location, below) for schema, location, below in self._in_place}
+        edges: dict[int, tuple[Location, list[Any]]] = {}
+        for schema, location, below in self._in_place:
+            edges.setdefault(id(schema), (location, []))[1].extend(below)
         on_path: set[int] = set()
         done: set[int] = set()
         for start in edges:

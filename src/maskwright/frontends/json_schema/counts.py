@@ -9,14 +9,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from maskwright.frontends.json_schema.faults import limit_exceeded, malformed
-from maskwright.frontends.json_schema.locations import render
-from maskwright.ir.format import NONE
+from ...ir.format import NONE
+from .faults import limit_exceeded, malformed
+from .locations import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["MAX_COUNT", "add_counts"]
 

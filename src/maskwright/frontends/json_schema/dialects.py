@@ -12,16 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from maskwright.errors import UnsupportedFeatureError
-from maskwright.frontends.json_schema import applicators, arrays, numbers, objects, scalars
-from maskwright.frontends.json_schema import unsupported as no
-from maskwright.frontends.json_schema.faults import describe, malformed
-from maskwright.frontends.json_schema.locations import Location, render
+from ...errors import UnsupportedFeatureError
+from . import applicators, arrays, numbers, objects, scalars
+from . import unsupported as no
+from .faults import describe, malformed
+from .locations import Location, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["DEFAULT", "Dialect", "Handler", "dialect_named", "dialect_of"]
 
@@ -53,9 +53,15 @@ def _structural(_conv: Converter, _key: str, _value: Any) -> None:
     """A keyword that names or holds things; it has no effect where it stands."""
 
 
+def _schema(conv: Converter, key: str, _value: Any) -> None:
+    """`$schema`: has chosen the dialect already, or names a meta-schema that nobody knows here."""
+    if conv.resource.dialect.exclusive == "both":
+        conv.ignore(key)
+
+
 _DRAFT_4: dict[str, Handler] = {
     "$ref": applicators.ref,
-    "$schema": _structural,
+    "$schema": _schema,
     "additionalItems": arrays.additional_items,
     "additionalProperties": objects.properties,
     "allOf": applicators.all_of,
@@ -130,7 +136,7 @@ _EVERY: dict[str, Handler] = {
 }
 
 DEFAULT = Dialect("default", _EVERY, exclusive="both")
-"""Used without `$schema`, and under a `$schema` that is not one of JSON Schema's own."""
+"""Used without `$schema`, and under one that is not JSON Schema's own, which is then listed."""
 
 _DIALECTS = {
     "draft4": Dialect("draft4", _DRAFT_4, id_keyword="id", ref_alone=True, exclusive="boolean"),

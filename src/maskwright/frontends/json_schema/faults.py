@@ -10,8 +10,8 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from maskwright.errors import InvalidSchemaError, LimitExceededError, UnsupportedFeatureError
-from maskwright.frontends.json_schema.locations import Location, render
+from ...errors import InvalidSchemaError, LimitExceededError, UnsupportedFeatureError
+from .locations import Location, render
 
 __all__ = [
     "describe",

@@ -14,7 +14,7 @@ import re
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from maskwright.errors import GrammarSyntaxError
+from ...errors import GrammarSyntaxError
 
 __all__ = ["parse_json"]
 

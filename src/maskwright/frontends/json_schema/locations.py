@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from maskwright.errors import LimitExceededError
+from ...errors import LimitExceededError
 
 __all__ = ["MAX_IGNORED_BYTES", "Location", "escape", "render", "render_all"]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from maskwright.frontends.json_schema.convert import ABSENT
-from maskwright.frontends.json_schema.faults import limit_exceeded, malformed
-from maskwright.frontends.json_schema.locations import render
+from .convert import ABSENT
+from .faults import limit_exceeded, malformed
+from .locations import render
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["MAX_NUMBER_DIGITS", "bounds", "number_text"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maskwright.frontends.json_schema.convert import ABSENT
-from maskwright.frontends.json_schema.counts import add_counts
-from maskwright.frontends.json_schema.faults import malformed, non_string_key, surrogate
+from .convert import ABSENT
+from .counts import add_counts
+from .faults import malformed, non_string_key, surrogate
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["member_count", "properties", "required", "unevaluated"]
 
@@ -70,7 +70,7 @@ def required(conv: Converter, key: str, value: Any) -> None:
 def unevaluated(conv: Converter, key: str, value: Any) -> None:
     """`unevaluatedProperties: true`: nothing to enforce, but the object is open in strict mode."""
     if value is not True:
-        from maskwright.frontends.json_schema.unsupported import schema
+        from .unsupported import schema
 
         schema(conv, key, value)
     elif conv.strict:

@@ -14,10 +14,10 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 from urllib.parse import unquote, urljoin
 
-from maskwright.errors import InvalidSchemaError
-from maskwright.frontends.json_schema.dialects import Dialect, dialect_of
-from maskwright.frontends.json_schema.faults import describe, malformed, not_a_schema
-from maskwright.frontends.json_schema.locations import Location, escape, render
+from ...errors import InvalidSchemaError
+from .dialects import Dialect, dialect_of
+from .faults import describe, malformed, not_a_schema
+from .locations import Location, escape, render
 
 __all__ = ["Document", "Resource", "Target"]
 
@@ -237,15 +237,16 @@ def _subschemas(
 
 def _suggestion(reference: str, resource: Resource) -> str:
     """Name the definitions that may have been meant."""
-    names: list[str] = []
-    for keyword in ("$defs", "definitions"):
+    pointers: dict[str, str] = {}
+    for keyword in ("definitions", "$defs"):
         definitions = resource.schema.get(keyword)
         if isinstance(definitions, dict):
-            names += [f"#/{keyword}/{escape(str(name))}" for name in definitions]
-    close = get_close_matches(reference, names, n=3, cutoff=0.6)
+            for name in map(str, definitions):
+                pointers[name] = f"#/{keyword}/{escape(name)}"
+    close = get_close_matches(reference.rpartition("/")[2], pointers, n=3, cutoff=0.6)
     if close:
-        return f"; did you mean {' or '.join(close)}?"
-    if names:
-        more = ", ..." if len(names) > _MAX_LISTED else ""
-        return f"; the definitions here are {', '.join(names[:_MAX_LISTED])}{more}"
+        return f"; did you mean {' or '.join(pointers[name] for name in close)}?"
+    if pointers:
+        more = ", ..." if len(pointers) > _MAX_LISTED else ""
+        return f"; the definitions here are {', '.join([*pointers.values()][:_MAX_LISTED])}{more}"
     return "; the schema has no definitions"

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maskwright.errors import (
+from ...errors import (
     GrammarSyntaxError,
     InvalidSchemaError,
     LimitExceededError,
     UnsupportedFeatureError,
 )
-from maskwright.frontends.json_schema.constants import constants_node
-from maskwright.frontends.json_schema.counts import add_counts
-from maskwright.frontends.json_schema.faults import malformed
-from maskwright.frontends.json_schema.locations import render
-from maskwright.ir import format as f
+from ...ir import format as f
+from .constants import constants_node
+from .counts import add_counts
+from .faults import malformed
+from .locations import render
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = ["TYPE_MASKS", "const", "enum", "pattern", "string_length", "type_"]
 
@@ -85,7 +85,7 @@ def pattern(conv: Converter, key: str, value: Any) -> None:
 
 def _lower(conv: Converter, key: str, text: str) -> int:
     """Return the expression of a pattern; errors say where in the schema it stands."""
-    from maskwright.frontends.regex import lower
+    from ..regex import lower
 
     try:
         return lower(conv.builder, text, search=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from maskwright.errors import UnsupportedFeatureError
-from maskwright.frontends.json_schema.faults import malformed, not_a_schema, unsupported_keyword
-from maskwright.frontends.json_schema.locations import render
+from ...errors import UnsupportedFeatureError
+from .faults import malformed, not_a_schema, unsupported_keyword
+from .locations import render
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.convert import Converter
+    from .convert import Converter
 
 __all__ = [
     "FORMATS",

@@ -39,7 +39,11 @@ def resolve(root: Node, analysis: Analysis) -> Variants:
     def visit(node: Node, values: Sequence[Variants]) -> Variants:
         if isinstance(node, Edge):
             return (None, None, EMPTY, None) if not node.behind else (None, EMPTY, None, None)
-        if all(_is_plain(value) for value in values):
+        below = ast.children(node)
+        if all(
+            _is_plain(value) and value[0] is child
+            for child, value in zip(below, values, strict=True)
+        ):
             return (node, None, None, None)
         if isinstance(node, Concat):
             return _join(values, analysis)

@@ -196,28 +196,27 @@ class LookaroundResolver:
         work: list[tuple[list[Item], tuple[Assertion, ...]]] = [(items, ())]
         while work:
             items, outer = work.pop()
-            at = next((i for i, item in enumerate(items) if isinstance(item, Edge)), None)
-            if at is None:
+            found = _first_edge(items)
+            if found is None:
                 settled = self._settle_reaches(items, outer, open_left, open_right)
                 results += [settled] if settled is not None else []
                 continue
-            edge = items.pop(at)
-            assert isinstance(edge, Edge)
-            near = _next_segment(items, at, behind=edge.behind)
-            if near is None:
+            at, edge = found
+            del items[at]
+            neighbour = _next_segment(items, at, behind=edge.behind)
+            if neighbour is None:
                 is_open = open_left if edge.behind else open_right
                 if is_open:
                     work.append((items, (*outer, edge)))
                 elif edge.at_edge:
                     work.append((items, outer))
                 continue
-            segment = items[near]
-            assert isinstance(segment, Segment)
-            if self._analysis.nullable(segment.node):
+            near, node = neighbour
+            if self._analysis.nullable(node):
                 skipped: list[Item] = [*items[:at], edge, *items[at:]]
                 del skipped[near if edge.behind else near + 1]
                 work.append((skipped, outer))
-            confined = self._confiner.confine(segment.node, edge.ranges, at_end=edge.behind)
+            confined = self._confiner.confine(node, edge.ranges, at_end=edge.behind)
             if confined is not None:
                 work.append(([*items[:near], Segment(confined), *items[near + 1 :]], outer))
             self._check_count(len(work) + len(results))
@@ -233,7 +232,8 @@ class LookaroundResolver:
             conflict = _conflict(items, open_left, open_right)
         if conflict is not None:
             self._refuse(
-                conflict,
+                conflict.name,
+                conflict.offset,
                 f"a {conflict.name} over another assertion's text is not supported here; anchor "
                 "the pattern, or write the cases as alternatives",
             )
@@ -291,16 +291,13 @@ class LookaroundResolver:
                 value=self._limit,
             )
 
-    def _refuse(self, item: Edge | Reach | Look, message: str, name: str | None = None) -> NoReturn:
-        if name is None:
-            assert not isinstance(item, Look)
-            name = item.name
+    def _refuse(self, name: str, offset: int, message: str) -> NoReturn:
         raise UnsupportedFeatureError(
             message,
             code=f"regex-unsupported-{name.replace(' ', '-')}",
             feature=name,
             source=self._pattern,
-            offset=item.offset,
+            offset=offset,
         )
 
     def _refuse_repeated(self, node: Node) -> NoReturn:
@@ -315,7 +312,7 @@ class LookaroundResolver:
                 name = part.name
             if name is not None and isinstance(part, (Look, Edge)):
                 message = f"a {name} inside a repetition is not supported; move it out of the group"
-                self._refuse(part, message, name)
+                self._refuse(name, part.offset, message)
             stack.extend(reversed(ast.children(part)))
         raise AssertionError("called for a node with an assertion")
 
@@ -326,10 +323,17 @@ def _negated(assertion: Assertion) -> Assertion:
     return assertion._replace(language=ast.complement(assertion.language))
 
 
-def _next_segment(items: Sequence[Item], at: int, *, behind: bool) -> int | None:
-    """Return the index of the segment before ``at``, or of the first one from ``at`` on."""
-    order = range(at - 1, -1, -1) if behind else range(at, len(items))
-    return next((i for i in order if isinstance(items[i], Segment)), None)
+def _first_edge(items: Sequence[Item]) -> tuple[int, Edge] | None:
+    return next(((i, item) for i, item in enumerate(items) if isinstance(item, Edge)), None)
+
+
+def _next_segment(items: Sequence[Item], at: int, *, behind: bool) -> tuple[int, Node] | None:
+    """Return index and node of the segment before ``at``, or of the first one from ``at`` on."""
+    for i in range(at - 1, -1, -1) if behind else range(at, len(items)):
+        item = items[i]
+        if isinstance(item, Segment):
+            return i, item.node
+    return None
 
 
 def _conflict(items: Sequence[Item], open_left: bool, open_right: bool) -> Reach | None:

@@ -196,9 +196,9 @@ class _Parser(Scanner):
         elif char in ("A", "z", "Z") and self.legacy:
             self.pos += 1
             self._anchor(ast.TEXT_START if char == "A" else ast.TEXT_END)
-        elif "1" <= char <= "9" and self._numbered_reference(start):
-            return
-        elif char == "k" and self._named_reference(start):
+        elif ("1" <= char <= "9" and self._numbered_reference(start)) or (
+            char == "k" and self._named_reference(start)
+        ):
             return
         else:
             found = self.escape(in_class=False, ignore_case="i" in self.flags)

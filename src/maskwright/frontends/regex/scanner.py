@@ -4,7 +4,8 @@ Idea: one pass. A construct that ECMA-262 admits under the ``u`` flag is read so
 fails, and the caller did not ask for ``u``, the web-legacy reading (Annex B) takes its place, over
 code points. So ``\-`` and ``{`` are literal, while ``\p{L}`` and ``\u{1F600}`` keep their meaning
 in the same pattern. Letters that Annex B would read as themselves although other dialects give
-them a meaning (``\h``, ``\Q``, ``\U``) are refused by name instead of silently matching a letter.
+them a meaning (``\h``, ``\Q``, ``\U``) are refused by name instead of silently matching a letter;
+``\A``, ``\z`` and ``\Z`` are the text anchors (with ``u`` they are errors).
 Source: ECMA-262, "Patterns" and Annex B, "Regular Expressions Patterns".
 """
 
