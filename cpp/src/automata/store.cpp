@@ -6,6 +6,8 @@ namespace maskwright {
 
 namespace {
 
+constexpr std::size_t kSearched = 4;  // rows up to this size are searched in order
+
 class DoneFamily final : public Family {
  public:
   void describe(std::span<const uint32_t> content, State& state) override {
@@ -32,7 +34,18 @@ Row RowBuilder::take() {
   }
   row.edges.shrink_to_fit();
   edges_.clear();
+  row.build_index();
   return row;
+}
+
+void Row::build_index() {
+  if (edges.size() <= kSearched || edges.size() > 255) return;
+  index = std::make_unique<std::array<uint8_t, 256>>();
+  index->fill(0);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    std::fill(index->begin() + edges[i].lo, index->begin() + edges[i].hi + 1,
+              static_cast<uint8_t>(i + 1));
+  }
 }
 
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
@@ -75,7 +88,8 @@ const Row& Store::expand(StateId id) {
   RowBuilder builder;
   family(states_[id].family).expand(id, builder);
   rows_.push_back(std::make_unique<Row>(builder.take()));
-  row_bytes_ += sizeof(Row) + rows_.back()->edges.capacity() * sizeof(Edge);
+  row_bytes_ += sizeof(Row) + rows_.back()->edges.capacity() * sizeof(Edge) +
+                (rows_.back()->index != nullptr ? 256 : 0);
   states_[id].row = rows_.back().get();
   return *rows_.back();
 }

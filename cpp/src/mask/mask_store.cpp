@@ -7,6 +7,9 @@ namespace maskwright {
 
 namespace {
 
+// A state with one of these needs more than its row.
+constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
+
 bool is_done_at_bottom(const Config& config, const Store& store) {
   return config.stack == kBottom && store.state(config.state).family == FamilyId::kDone;
 }
@@ -56,9 +59,9 @@ bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level
   const std::vector<uint32_t> nodes(arena.nodes(level.stack).begin(),
                                     arena.nodes(level.stack).end());
   for (const uint32_t id : nodes) {
-    if (id == kBottom) continue;
-    const Arena::Node node = arena.node(id);
-    const uint32_t child = child_entry(level.entry, node, arena, walk);
+    const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
+    const uint32_t child = id == kBottom ? last_entry(level.entry, walk)
+                                         : child_entry(level.entry, node, arena, walk);
     if (child == kMissing) return false;
     const auto same = std::ranges::find(out, child, &Level::entry);
     if (same != out.end()) {
@@ -93,8 +96,9 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   }
   if (!walk) return kMissing;
   begin_walk();
-  levels_[0].clear();
-  levels_[0].add(localise(config, arena), *arena_);
+  levels_[0].set.clear();
+  levels_[0].set.add(localise(config, arena), *arena_);
+  settle(levels_[0]);
   std::vector<Escape> escapes;
   if (store_.state(config.state).family == FamilyId::kRules) add_token_symbols(config.state);
   walk_below(0, escapes);
@@ -127,13 +131,29 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     const auto index = std::ranges::lower_bound(sets, escape.returned) - sets.begin();
     const Config& config = local[static_cast<std::size_t>(index)];
     if (config.state == kDead) continue;
-    levels_[0].clear();
-    runner_.add(config, *arena_, levels_[0]);
-    if (levels_[0].empty()) continue;
-    enter(escape.node, levels_[0], escapes);
+    levels_[0].set.clear();
+    runner_.add(config, *arena_, levels_[0].set);
+    if (levels_[0].set.empty()) continue;
+    enter(escape.node, levels_[0].set, escapes);
+    settle(levels_[0]);
     walk_below(escape.node, escapes);
   }
   return finish_walk(key, std::move(escapes));
+}
+
+// Below the root frame nothing follows: the tokens that end exactly where it returned.
+uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
+  static constexpr uint32_t kNothingBelow = 0;  // no child key is that short
+  const uint32_t key = keys_.intern({&kNothingBelow, 1}, parent + 1).id;
+  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
+    return known->second;
+  }
+  if (!walk) return kMissing;
+  begin_walk();
+  for (const Escape& escape : entries_[parent].escapes) {
+    for (const uint32_t token : vocabulary_.tokens_at(escape.node)) allow(token);
+  }
+  return finish_walk(key, {});
 }
 
 // The configuration with its register in the walk's own arena and an unknown stack.
@@ -191,17 +211,65 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
   for (uint32_t i = node + 1; i < end;) {
     ++visited;
     const uint32_t level = vocabulary_.depth(i) - base;
-    ConfigSet& here = levels_[level];
-    here.clear();
-    runner_.scan(levels_[level - 1].configs(), vocabulary_.byte(i), *arena_, here);
-    if (here.empty()) {
+    const Depth& from = levels_[level - 1];
+    Depth& here = levels_[level];
+    if (from.single && step_single(from, vocabulary_.byte(i), here)) {
+      if (here.config.state == kDead) {
+        i = vocabulary_.next(i);
+        continue;
+      }
+      for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
+      ++i;
+      continue;
+    }
+    here.set.clear();
+    if (from.single) {
+      runner_.scan({&from.config, 1}, vocabulary_.byte(i), *arena_, here.set);
+    } else {
+      runner_.scan(from.set.configs(), vocabulary_.byte(i), *arena_, here.set);
+    }
+    if (here.set.empty()) {
       i = vocabulary_.next(i);
       continue;
     }
-    enter(i, here, escapes);
+    enter(i, here.set, escapes);
+    settle(here);
     ++i;
   }
   counters_.visited_nodes += visited;
+}
+
+// The common step: one configuration, a plain edge, a target that only reads. Returns false where
+// the general step is needed; a refused byte gives kDead.
+bool MaskStore::step_single(const Depth& from, uint8_t byte, Depth& to) {
+  if (from.whitespace) return false;
+  const Edge* edge = from.row->find(byte);
+  if (edge == nullptr) {
+    to.config.state = kDead;
+    return true;
+  }
+  if (edge->op != Op::kPlain) return false;
+  to.config = {edge->target, from.config.reg, 0, from.config.stack};
+  if (edge->target == from.config.state && from.reads_only) {
+    to.row = from.row;
+  } else {
+    if ((store_.state(edge->target).flags & kNotPlain) != 0) return false;
+    to.row = &store_.row(edge->target);
+  }
+  to.single = true;
+  to.reads_only = true;
+  to.whitespace = false;
+  return true;
+}
+
+void MaskStore::settle(Depth& depth) {
+  depth.single = depth.set.size() == 1;
+  if (!depth.single) return;
+  depth.config = depth.set[0];
+  const uint16_t flags = store_.state(depth.config.state).flags;
+  depth.reads_only = (flags & kNotPlain) == 0;
+  depth.whitespace = (flags & kWhitespace) != 0;
+  depth.row = &store_.row(depth.config.state);
 }
 
 // Decides the tokens that end at a node, closes the configurations for its children and records

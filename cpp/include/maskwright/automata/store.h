@@ -88,24 +88,23 @@ struct Edge {
   StateId target;  // for kDynamic: whatever the family put there
 };
 
-// Sorted, disjoint ranges. Owned by the store.
+// Sorted, disjoint ranges. Owned by the store. A row of more than a few ranges also has a table
+// from byte to range, since the trie walk asks for each byte of the vocabulary.
 struct Row {
   std::vector<Edge> edges;
+  std::unique_ptr<std::array<uint8_t, 256>> index;  // position in edges + 1, 0 = none
+
   const Edge* find(uint8_t byte) const {
-    const Edge* edge = edges.data();
-    const Edge* end = edge + edges.size();
-    if (edges.size() > 8) {
-      while (end - edge > 1) {
-        const Edge* middle = edge + (end - edge) / 2;
-        if (middle->lo <= byte) edge = middle; else end = middle;
-      }
-      return byte >= edge->lo && byte <= edge->hi ? edge : nullptr;
+    if (index != nullptr) {
+      const uint8_t position = (*index)[byte];
+      return position == 0 ? nullptr : &edges[position - 1U];
     }
-    for (; edge != end && edge->lo <= byte; ++edge) {
-      if (byte <= edge->hi) return edge;
+    for (const Edge& edge : edges) {
+      if (byte <= edge.hi) return byte >= edge.lo ? &edge : nullptr;
     }
     return nullptr;
   }
+  void build_index();
 };
 
 // Collects a row; ranges may come in any order but must not overlap. Neighbours with the same op

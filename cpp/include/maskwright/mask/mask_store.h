@@ -49,6 +49,16 @@ class MaskStore {
     std::vector<Escape> escapes;
     std::vector<SetId> sets;      // the distinct sets among the escapes, sorted
   };
+  // The closed configurations at one depth of the walk. A single one is kept apart with its row:
+  // that is nearly every node of nearly every walk.
+  struct Depth {
+    bool single = false;
+    bool reads_only = false;  // the single state has nothing but its row
+    bool whitespace = false;
+    Config config;
+    const Row* row = nullptr;
+    ConfigSet set;
+  };
   // An entry to apply, with the stacks below its last frame.
   struct Level { uint32_t entry; StackRef stack; };
 
@@ -56,6 +66,7 @@ class MaskStore {
   // The entry's id, or kMissing where it needs a walk and none is wanted.
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
   uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
+  uint32_t last_entry(uint32_t parent, bool walk);
   void render(const Entry& entry, std::span<uint32_t> row) const;
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
 
@@ -64,7 +75,9 @@ class MaskStore {
   void begin_walk();
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
   void walk_below(uint32_t node, std::vector<Escape>& escapes);
+  bool step_single(const Depth& from, uint8_t byte, Depth& to);
   void enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
+  void settle(Depth& depth);
   void add_token_symbols(StateId state);
   void allow(uint32_t token) { found_[token / 32] |= 1U << token % 32; }
 
@@ -84,7 +97,7 @@ class MaskStore {
   // Scratch of one walk.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
-  std::vector<ConfigSet> levels_;
+  std::vector<Depth> levels_;
   std::vector<SetId> returned_;
 };
 
