@@ -72,7 +72,17 @@ class GrammarConstraint:
             self._bitmask.fill(-1)
 
     def any_allowed(self) -> int:
-        """The lowest id that the last mask allows."""
+        """The lowest id that the last mask allows.
+
+        Raises:
+            MatcherError: The mask allows no token at all.
+        """
+        if not self._bitmask.any():
+            raise MatcherError(
+                "the mask of the next token allows no token; this is a fault of Maskwright: please "
+                "report it with the grammar and the text so far",
+                code="matcher-empty-mask",
+            )
         word = int((self._bitmask[0] != 0).argmax())
         bits = int(self._bitmask[0, word]) & 0xFFFFFFFF
         return word * 32 + (bits & -bits).bit_length() - 1

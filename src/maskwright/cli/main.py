@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail("interrupted", exit_codes.INTERRUPTED)
     except (UsageError, GrammarError, LimitExceededError) as error:
         return _fail(str(error), exit_codes.USAGE_ERROR)
-    except (MaskwrightError, OSError, MemoryError) as error:
+    except (MaskwrightError, ImportError, OSError, MemoryError) as error:
         return _fail(str(error) or type(error).__name__, exit_codes.RUNTIME_ERROR)
     return code
 

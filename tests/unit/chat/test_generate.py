@@ -134,6 +134,12 @@ def test_any_allowed_finds_the_bit(token_id: int) -> None:
     assert np.flatnonzero(logits == 0).tolist() == [token_id]
 
 
+def test_mask_that_allows_nothing_is_an_error() -> None:
+    with pytest.raises(MatcherError, match="no token") as caught:
+        _held(ScriptedModel(), [])
+    assert caught.value.code == "matcher-empty-mask"
+
+
 def test_mask_that_allows_everything_is_not_applied() -> None:
     class Everything(TextsMatcher):
         def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:

@@ -192,6 +192,13 @@ def test_runtime_error(monkeypatch: Any, capsys: Any) -> None:
     assert main(["demo"]) == 1
 
 
+def test_broken_installation_is_one_line(monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setitem(sys.modules, "maskwright.chat.session", None)
+    monkeypatch.delattr("maskwright.chat.session")
+    assert main(["generate", "hi"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_interruption_keeps_what_has_come(use: Any, capsys: Any) -> None:
     def interrupt(step: int) -> None:
         if step == 2:
