@@ -43,6 +43,7 @@ PYTHON_LAYERS: dict[str, frozenset[str]] = {
     "api": _API_NEEDS,
     # The package itself only names what others define; `load` comes from the chat layer.
     "__init__": _API_NEEDS | {"api", "chat"},
+    "__main__": frozenset({"cli"}),
     "integrations": _ABOVE_API,
     "compat": _ABOVE_API | {"integrations"},
     "chat": _ABOVE_API | {"integrations"},
