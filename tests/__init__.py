@@ -1,0 +1,1 @@
+"""Tests of maskwright; a package, so that the reference matcher and the oracle can be imported."""

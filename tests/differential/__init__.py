@@ -1,0 +1,1 @@
+"""Differential tests on recorded cases and real vocabularies."""

@@ -1,0 +1,1 @@
+"""Property tests: small worlds in full, and random ones, compared with the reference matcher."""
