@@ -8,7 +8,6 @@ front-ends write through ``Builder`` and the core reads the buffer itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
 
 # Expressions -------------------------------------------------------------------------------------
 
@@ -112,21 +111,21 @@ class Json:
     key_separator: bytes
 
 
-Expr = Union[
-    Empty,
-    Literal,
-    CharClass,
-    Sequence,
-    Choice,
-    Repeat,
-    Ref,
-    LiteralSet,
-    Intersect,
-    Complement,
-    TextUntil,
-    TokenSet,
-    Json,
-]
+Expr = (
+    Empty
+    | Literal
+    | CharClass
+    | Sequence
+    | Choice
+    | Repeat
+    | Ref
+    | LiteralSet
+    | Intersect
+    | Complement
+    | TextUntil
+    | TokenSet
+    | Json
+)
 
 # Schema nodes ------------------------------------------------------------------------------------
 
@@ -236,22 +235,22 @@ class AnyOf:
     items: tuple[int, ...]
 
 
-Node = Union[
-    Any,
-    Never,
-    Types,
-    Number,
-    StringLength,
-    StringLanguage,
-    Enum,
-    Array,
-    ItemCount,
-    Object,
-    Required,
-    MemberCount,
-    AllOf,
-    AnyOf,
-]
+Node = (
+    Any
+    | Never
+    | Types
+    | Number
+    | StringLength
+    | StringLanguage
+    | Enum
+    | Array
+    | ItemCount
+    | Object
+    | Required
+    | MemberCount
+    | AllOf
+    | AnyOf
+)
 
 
 @dataclass(frozen=True)
