@@ -46,7 +46,7 @@ from .regular import (
     repeat,
     representatives,
 )
-from .utf8 import byte_sequences
+from .utf8 import ByteRanges, byte_sequences
 
 _HEX_VALUES = [frozenset(f"{v:x}{v:X}".encode()) for v in range(16)]
 _SHORT_ESCAPES = {b'"'[0]: 0x22, b"\\"[0]: 0x5C, b"/"[0]: 0x2F}
@@ -67,6 +67,7 @@ class Alphabet:
     def __init__(self, usable: frozenset[int]) -> None:
         self.usable = usable
         self._hex = [bool(v & usable) for v in _HEX_VALUES]
+        self._after: dict[bytes, Ranges] = {}
 
     def spells(self, text: bytes) -> bool:
         """Whether all bytes are usable."""
@@ -82,15 +83,20 @@ class Alphabet:
 
     def after(self, pending: bytes) -> Ranges:
         """The code points that an unfinished character can become."""
+        if pending not in self._after:
+            self._after[pending] = self._spelled_after(pending)
+        return self._after[pending]
+
+    def _spelled_after(self, pending: bytes) -> Ranges:
         wanted = characters_after(pending)
-        if self.spells(b"\\u") and all(self._hex) and len(self.usable) == 256:
-            return wanted
         if pending == b"\\":
             return self._escaped()
         if pending.startswith(b"\\"):
             if not all(self._hex):
                 raise ReferenceLimit("an escape with only some hexadecimal digits usable")
             return wanted if self.spells(b"\\u") else normalise(r for r in wanted if r[1] < 65536)
+        if self.spells(bytes(range(0x80, 0xC0))):
+            return wanted
         return normalise(
             (p, p) for p in members(wanted) if self.spells(chr(p).encode()[len(pending) :])
         )
@@ -109,12 +115,16 @@ class Alphabet:
             return []
         found = []
         for sequence in byte_sequences(((0x80, 0x10FFFF),)):
-            if all(any(lo <= b <= hi for b in self.usable) for lo, hi in sequence):
-                low = bytes(lo for lo, _ in sequence).decode()
-                high = bytes(hi for _, hi in sequence).decode()
-                points = range(ord(low), ord(high) + 1)
+            if all(self.spells(bytes(range(lo, hi + 1))) for lo, hi in sequence):
+                found.append((ord(_ends(sequence, 0)), ord(_ends(sequence, 1))))
+            elif all(any(lo <= b <= hi for b in self.usable) for lo, hi in sequence):
+                points = range(ord(_ends(sequence, 0)), ord(_ends(sequence, 1)) + 1)
                 found += [(p, p) for p in points if self.spells(chr(p).encode())]
         return found
+
+
+def _ends(sequence: ByteRanges, end: int) -> str:
+    return bytes(byte_range[end] for byte_range in sequence).decode()
 
 
 class JsonJudge:
