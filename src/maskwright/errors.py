@@ -1,9 +1,9 @@
 """The error tree: every error the package raises on purpose, each with a stable ``code``.
 
 Idea: a caller branches on ``error.code`` (kebab-case, never reworded) or on the class, and a person
-reads ``str(error)``, which says what is wrong, where, what was expected and what to do. Errors about
-a text show the line, the column, the source line and a caret; errors about a schema carry a JSON
-pointer. All classes pickle with every attribute, so they cross process borders unchanged.
+reads ``str(error)``: what is wrong, where, what was expected and what to do. Errors about a text
+show the line, the column, the source line and a caret; errors about a schema carry a JSON pointer.
+All classes pickle with every attribute, so they cross process borders unchanged.
 Cost: the position is computed once, when the error is made, by one scan of the source.
 """
 
@@ -36,9 +36,9 @@ def _rebuild(cls: type[MaskwrightError], text: str, state: dict[str, Any]) -> Ma
 
 
 def locate(source: str, offset: int) -> tuple[int, int]:
-    """Return the 1-based line and column (in code points) of ``offset`` in ``source``.
+    r"""Return the 1-based line and column (in code points) of ``offset`` in ``source``.
 
-    A line ends at ``\\n``, ``\\r\\n`` or a lone ``\\r``.
+    A line ends at ``\n``, ``\r\n`` or a lone ``\r``.
     """
     offset = max(0, min(offset, len(source)))
     line_start = max(source.rfind("\n", 0, offset), source.rfind("\r", 0, offset)) + 1
@@ -93,7 +93,7 @@ class MaskwrightError(Exception):
         return _rebuild, (type(self), str(self), self.__dict__)
 
 
-class _Located(MaskwrightError):
+class _LocatedError(MaskwrightError):
     """Shared by the errors that can point into a source text.
 
     Attributes:
@@ -132,7 +132,7 @@ class GrammarError(MaskwrightError, ValueError, RuntimeError):
     """A grammar, pattern, schema or IR buffer that cannot be used."""
 
 
-class GrammarSyntaxError(_Located, GrammarError):
+class GrammarSyntaxError(_LocatedError, GrammarError):
     """A grammar text or pattern that does not parse.
 
     Args:
@@ -158,7 +158,7 @@ class GrammarSyntaxError(_Located, GrammarError):
         self._set_position(source, offset, line, column)
 
 
-class UnsupportedFeatureError(_Located, GrammarError):
+class UnsupportedFeatureError(_LocatedError, GrammarError):
     """A feature that is understood, or at least recognised, but not supported.
 
     Args:
@@ -221,7 +221,7 @@ class MalformedIRError(GrammarError):
         self.offset = offset
 
 
-class LimitExceededError(_Located, MaskwrightError, ValueError, RuntimeError):
+class LimitExceededError(_LocatedError, MaskwrightError, ValueError, RuntimeError):
     """A named limit that the input is beyond.
 
     Args:

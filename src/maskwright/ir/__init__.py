@@ -1,4 +1,8 @@
-"""The intermediate representation that every front-end produces and the core compiles."""
+"""The intermediate representation that every front-end produces and the core compiles.
+
+``Builder`` writes it; ``maskwright.ir.reader.read`` gives its reading form and
+``maskwright.ir.printer.to_ebnf`` its text. Those two are not loaded here: compiling needs neither.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A buffer is little-endian 32-bit words followed by a byte pool::
 
-    words[0..11]   MAGIC, VERSION, n_exprs, n_rules, n_nodes, n_words, n_bytes, root rule, 0, 0, 0, 0
+    words[0..11]   MAGIC, VERSION, n_exprs, n_rules, n_nodes, n_words, n_bytes, root rule, 4 x 0
     n_exprs words  offset of each expression record in the word pool
     n_nodes words  offset of each schema node record in the word pool
     n_rules x 3    expression id, offset and length of the name in the byte pool

@@ -3,7 +3,7 @@
 Idea: one cursor over the word pool, one small function per kind; then two passes over the
 expression graph by counting unresolved children (Kahn): it must be acyclic except through rules,
 and the operands of the regular-only expressions must not reach a recursive rule, JSON or a token
-set. Cost: linear in the buffer, no recursion. Every fault is a ``MalformedIRError`` with its offset.
+set. Cost: linear in the buffer, no recursion. Each fault is a ``MalformedIRError`` with its offset.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _is_decimal = re.compile(f.DECIMAL_PATTERN).match
 class _Cursor:
     """Reads the payload of one record; every read is checked against the pools."""
 
-    def __init__(self, words: array[int], pool: bytes, start: int, counts: tuple[int, int, int]):
+    def __init__(
+        self, words: array[int], pool: bytes, start: int, counts: tuple[int, int, int]
+    ) -> None:
         self.words = words
         self.pool = pool
         self.start = start  # index of the word pool's first word in the buffer
@@ -41,10 +43,12 @@ class _Cursor:
     def fail(self, message: str) -> MalformedIRError:
         return MalformedIRError(message, offset=4 * max(0, self.position - 1))
 
-    def seek(self, offset: int) -> None:
-        self.position = self.start + offset
-        if self.position >= len(self.words):
+    def seek(self, offset: int, entry: int) -> None:
+        """Go to a record; ``entry`` is the place of ``offset`` in the offset tables."""
+        if self.start + offset >= len(self.words):
+            self.position = f.HEADER_WORDS + entry + 1
             raise self.fail(f"record offset {offset} is outside the word pool")
+        self.position = self.start + offset
 
     def spend(self, unread: int, offset: int) -> int:
         """Return what is left of the word pool after the record; records may not overlap."""
@@ -373,15 +377,15 @@ def read(buffer: bytes) -> n.Program:
     nodes: list[n.Node] = []
     offsets = words[f.HEADER_WORDS : table_start].tolist()
     unread = n_words
-    for offset in offsets[:n_exprs]:
-        c.seek(offset)
+    for entry, offset in enumerate(offsets[:n_exprs]):
+        c.seek(offset, entry)
         read_expr = _EXPRS.get(kind := c.word())
         if read_expr is None:
             raise c.fail(f"unknown expression kind {kind}")
         exprs.append(read_expr(c))
         unread = c.spend(unread, offset)
-    for offset in offsets[n_exprs:]:
-        c.seek(offset)
+    for entry, offset in enumerate(offsets[n_exprs:], n_exprs):
+        c.seek(offset, entry)
         read_node = _NODES.get(kind := c.word())
         if read_node is None:
             raise c.fail(f"unknown node kind {kind}")

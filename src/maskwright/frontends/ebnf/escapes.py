@@ -1,8 +1,8 @@
-"""Strings and character classes of the EBNF front-end.
+r"""Strings and character classes of the EBNF front-end.
 
-Every escape denotes one code point, ``\\xHH`` too: ``"\\xe9"`` is U+00E9, two bytes in UTF-8. Bytes
-that are no UTF-8 text are written with the macro ``Bytes("hex")``. In a class, ``\\]``, ``\\[``,
-``\\-`` and ``\\^`` are known as well; in a string ``\\[`` and ``\\]``. A ``-`` first, last or after
+Every escape denotes one code point, ``\xHH`` too: ``"\xe9"`` is U+00E9, two bytes in UTF-8. Bytes
+that are no UTF-8 text are written with the macro ``Bytes("hex")``. In a class, ``\]``, ``\[``,
+``\-`` and ``\^`` are known as well; in a string ``\[`` and ``\]``. A ``-`` first, last or after
 a range is itself. ``[]`` matches nothing and ``[^]`` any character. Cost: linear.
 """
 

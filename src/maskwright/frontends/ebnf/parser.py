@@ -23,29 +23,11 @@ from ...errors import (
     locate,
 )
 from ...ir import Builder
+from ...ir.macros import BYTES_MACRO, MACRO_NAMES
 from . import lexer as t
 from .escapes import decode_class, decode_string
 
 __all__ = ["compile_ebnf"]
-
-#: Macros that the language has, but this parser does not lower.
-UNSUPPORTED_MACROS: Final = frozenset(
-    {
-        "ExcludeToken",
-        "Intersect",
-        "JsonSchema",
-        "Literals",
-        "Not",
-        "Regex",
-        "Substring",
-        "TagDispatch",
-        "TextUntil",
-        "Token",
-        "TokenTagDispatch",
-    }
-)
-BYTES_MACRO: Final = "Bytes"
-MACROS: Final = UNSUPPORTED_MACROS | {BYTES_MACRO}
 
 MAX_REPETITION: Final = 2**31 - 2
 MAX_NESTING_DEPTH: Final = 5_000
@@ -231,7 +213,7 @@ class _Parser:
     def _rule_option(self, index: int) -> UnsupportedFeatureError | None:
         """Return the error for ``name[option...] ::=`` at the name token ``index``, if it is."""
         end = self.offsets[index] + len(self.texts[index])
-        if self.source[end : end + 1] != "[":
+        if self.kinds[index] != t.NAME or not self.source.startswith("[", end):
             return None
         found = _RULE_OPTIONS.match(self.source, end)
         if found is None or not _OPTIONS_END.match(self.source, end):
@@ -370,6 +352,9 @@ class _Parser:
         text = self.texts[self.index]
         expr = self.classes.get(text)
         if expr is None:
+            option = self._rule_option(self.index - 1)
+            if option is not None:
+                raise option
             ranges = decode_class(text, self.source, self.offsets[self.index])
             expr = self.classes[text] = self.builder.char_class(ranges)
         items.append(expr)
@@ -379,15 +364,12 @@ class _Parser:
         name, offset = self.texts[index], self.offsets[index]
         rule = self.rules.get(name)
         if rule is None:
-            if self.kinds[index + 1] == t.OPEN and name in MACROS:
+            if self.kinds[index + 1] == t.OPEN and name in MACRO_NAMES:
                 self._macro(items, name)
                 return
             if not name.strip("."):
                 items += [self.builder.char_class(_ANY_CHARACTER)] * len(name)
                 return
-            option = self._rule_option(index)
-            if option is not None:
-                raise option
             self.undefined.setdefault(name, offset)
             rule = self.rules[name] = self.builder.rule(name)
         items.append(self.builder.ref(rule))
@@ -421,10 +403,9 @@ class _Parser:
     def _unexpected_arrow(self, _items: list[int]) -> None:
         if self.kinds[self.index] == t.WRONG_ARROW:
             raise self._wrong_arrow()
-        if self.kinds[self.index - 2 : self.index] == [t.NAME, t.CLASS]:
-            option = self._rule_option(self.index - 2)
-            if option is not None:
-                raise option
+        option = self._rule_option(self.index - 2)
+        if option is not None:
+            raise option
         raise self.error(
             "unexpected ::=; a rule name must stand before it, made of letters, digits, _ . and -",
             "ebnf-unexpected-arrow",
