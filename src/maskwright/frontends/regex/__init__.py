@@ -1,0 +1,12 @@
+"""Regular expressions (ECMA-262 over code points) as a front-end.
+
+Parser -> tree -> anchors and lookarounds resolved -> IR. See ``scanner`` for the dialect, and
+``anchors`` and ``lookaround`` for how assertions become plain languages.
+"""
+
+from __future__ import annotations
+
+from .limits import RegexLimits
+from .lowering import lower
+
+__all__ = ["RegexLimits", "lower"]
