@@ -1,0 +1,210 @@
+"""Entry point of the JSON Schema front-end: a schema and options to IR and a certificate.
+
+Idea: the front-end translates keywords to schema nodes and evaluates nothing; the core judges
+instances by the nodes while they are written. So the language of a location is the conjunction of
+one node per keyword family, and what options leave out is said in the certificate.
+Cost: one pass over the part of the schema that the root reaches.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ...certificate import Certificate
+from ...errors import GrammarError, UnsupportedFeatureError
+from ...ir import Builder
+from .constants import MAX_CONSTANT_VALUES
+from .convert import Converter
+from .counts import MAX_COUNT
+from .dialects import DEFAULT, Dialect, dialect_named
+from .faults import not_a_schema
+from .json_text import parse_json
+from .locations import MAX_IGNORED_BYTES, render_all
+from .numbers import MAX_NUMBER_DIGITS
+from .references import Document
+
+__all__ = ["DEFAULT_MAX_WHITESPACE", "compile_json_schema"]
+
+DEFAULT_MAX_WHITESPACE = 256
+"""Bytes of whitespace between two tokens when ``max_whitespace_cnt`` is None."""
+
+_DEFAULT_SEPARATORS = (", ", ": ")
+_ITEM_SEPARATOR = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+_KEY_SEPARATOR = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
+
+
+def compile_json_schema(
+    schema: Any,
+    *,
+    any_whitespace: bool = True,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    strict_mode: bool = True,
+    max_whitespace_cnt: int | None = None,
+    any_order: bool = False,
+    assert_format: bool = True,
+    dialect: str | None = None,
+    max_number_digits: int = MAX_NUMBER_DIGITS,
+    max_constant_values: int = MAX_CONSTANT_VALUES,
+    max_ignored_bytes: int = MAX_IGNORED_BYTES,
+) -> tuple[bytes, Certificate]:
+    """Return the IR of the JSON texts that are valid under a schema, and its certificate.
+
+    Supported keywords: `type`, `enum`, `const`; `properties`, `additionalProperties`, `required`,
+    `minProperties`, `maxProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`,
+    `maxItems`; `minLength`, `maxLength`, `pattern`; `minimum`, `maximum`, `exclusiveMinimum`,
+    `exclusiveMaximum`; `allOf`, `anyOf`; `$ref` within the document. What a keyword means follows
+    the draft that `$schema` names. Annotations and unknown keywords are listed in the certificate;
+    every other keyword that constrains values is refused, where the root reaches it.
+
+    Args:
+        schema: A dict or a Boolean, JSON text, or a class with ``model_json_schema()``. A float in
+            a dict stands for the decimal that its ``repr`` shows. The schema is not changed.
+        any_whitespace: JSON whitespace is free between two tokens, and separators are bare; else
+            there is no whitespace but that of ``separators``.
+        indent: Only None without ``any_whitespace``; without effect with it.
+        separators: Between items, and between key and value; ``(", ", ": ")`` by default. Without
+            effect with ``any_whitespace``.
+        strict_mode: Objects that name members, and arrays that name items, are closed where the
+            schema says nothing about the others.
+        max_whitespace_cnt: Bytes of free whitespace at one place at most; None: 256.
+        any_order: Members may come in any order; else declared ones come first, in that order.
+        assert_format: `format` constrains (and is refused at present, if a draft defines the
+            format); else it is an annotation.
+        dialect: The draft of a schema without `$schema`: ``"draft4"``, ``"draft6"``, ``"draft7"``,
+            ``"draft2019-09"``, ``"draft2020-12"`` or a meta-schema's URI. None: 2020-12 plus the
+            older spellings that do not contradict it.
+        max_number_digits: Limit on the digits of a number once its exponent is written out.
+        max_constant_values: Limit on the values in one `enum` or `const`.
+        max_ignored_bytes: Limit on the length of all pointers that the certificate lists.
+
+    Raises:
+        InvalidSchemaError: The schema is malformed, or a reference leads nowhere; with ``pointer``.
+        UnsupportedFeatureError: A keyword, a format, a dialect or an option is not supported; with
+            ``feature`` and ``pointer``.
+        GrammarSyntaxError: The text of the schema is no JSON; with line and column.
+        GrammarError: An option has no meaning.
+        LimitExceededError: One of the limits is exceeded; with ``limit`` and ``value``.
+
+    Example:
+        >>> ir, certificate = compile_json_schema({"type": "string", "title": "Name"})
+        >>> certificate.ignored
+        ('#/title',)
+    """
+    default_dialect = _check_dialect(dialect)
+    item_separator, key_separator = _check_separators(
+        separators, indent, any_whitespace=any_whitespace
+    )
+    max_whitespace = _check_whitespace(max_whitespace_cnt) if any_whitespace else 0
+    source = _read(schema)
+    builder = Builder()
+    facts: set[str] = set()
+    ignored: tuple[str, ...] = ()
+    if isinstance(source, bool):
+        node = builder.any() if source else builder.never()
+    else:
+        converter = Converter(
+            builder,
+            Document(source, default_dialect),
+            strict=strict_mode,
+            assert_format=assert_format,
+            max_number_digits=max_number_digits,
+            max_constant_values=max_constant_values,
+        )
+        node = converter.convert()
+        facts = converter.facts
+        ignored = render_all(converter.ignored, max_bytes=max_ignored_bytes)
+    root = builder.rule("root")
+    expression = builder.json(
+        node,
+        any_order=any_order,
+        any_whitespace=any_whitespace,
+        strict=strict_mode,
+        max_whitespace=max_whitespace,
+        item_separator=item_separator,
+        key_separator=key_separator,
+    )
+    builder.define(root, expression)
+    if any_whitespace:
+        facts.add("whitespace")
+    narrowed = _narrowed(facts, max_whitespace, strict=strict_mode, any_order=any_order)
+    return builder.finish(root), Certificate(exact=True, narrowed=narrowed, ignored=ignored)
+
+
+def _read(schema: Any) -> dict[str, Any] | bool:
+    """Return the schema as an object or a Boolean, whatever form it was given in."""
+    if isinstance(schema, str):
+        schema = parse_json(schema)
+    elif callable(getattr(schema, "model_json_schema", None)):
+        schema = schema.model_json_schema()
+    if isinstance(schema, (dict, bool)):
+        return schema
+    raise not_a_schema(schema, None)
+
+
+def _check_dialect(name: str | None) -> Dialect:
+    if name is None:
+        return DEFAULT
+    found = dialect_named(name)
+    if found is None:
+        raise GrammarError(
+            f'the dialect "{name}" is not known: expected draft4, draft6, draft7, draft2019-09, '
+            "draft2020-12 or the URI of a meta-schema",
+            code="schema-invalid-option",
+        )
+    return found
+
+
+def _check_separators(
+    separators: tuple[str, str] | None, indent: int | None, *, any_whitespace: bool
+) -> tuple[bytes, bytes]:
+    if any_whitespace:
+        return b",", b":"
+    if indent is not None:
+        raise UnsupportedFeatureError(
+            "the option indent is not supported: use indent=None, or any_whitespace=True",
+            code="schema-unsupported-option",
+            feature="indent",
+        )
+    item, key = _DEFAULT_SEPARATORS if separators is None else separators
+    if _ITEM_SEPARATOR.fullmatch(item) and _KEY_SEPARATOR.fullmatch(key):
+        return item.encode("ascii"), key.encode("ascii")
+    raise GrammarError(
+        f"separators are {item!r} and {key!r}: expected a comma and a colon, "
+        "each with JSON whitespace around it at most",
+        code="schema-invalid-option",
+    )
+
+
+def _check_whitespace(count: int | None) -> int:
+    if count is None:
+        return DEFAULT_MAX_WHITESPACE
+    if 0 <= count <= MAX_COUNT:
+        return count
+    raise GrammarError(
+        f"max_whitespace_cnt is {count!r}: expected None or an integer from 0 to {MAX_COUNT}",
+        code="schema-invalid-option",
+    )
+
+
+def _narrowed(
+    facts: set[str], max_whitespace: int, *, strict: bool, any_order: bool
+) -> tuple[str, ...]:
+    """Say in words what the options leave out, given what was met in the schema."""
+    entries: list[str] = []
+    if "named members" in facts and not any_order:
+        entries.append("key-order: declared members first, in declared order")
+    if strict and "open members" in facts:
+        entries.append("closed-objects")
+    if strict and "open prefix" in facts:
+        entries.append("closed-arrays")
+    if "whitespace" in facts:
+        entries.append(f"whitespace: at most {max_whitespace} bytes between two tokens")
+    else:
+        entries.append("whitespace: the given separators only")
+    if "exact numbers" in facts:
+        entries.append("number-spelling: no exponents under integer, bounds, const or enum")
+    if "clipped count" in facts:
+        entries.append(f"counts: at most {MAX_COUNT}")
+    return tuple(entries)

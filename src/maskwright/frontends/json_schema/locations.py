@@ -1,0 +1,76 @@
+"""JSON pointers of schema locations, made only when someone reads them.
+
+Idea: a location is a link ``(parent, keyword, token)`` to its parent, so that going down one level
+costs one tuple, and a schema nested 100,000 deep costs no quadratic memory. The text of a pointer
+(RFC 6901, in its fragment form ``#/a/b``) is rendered for errors and for the certificate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from ...errors import LimitExceededError
+
+__all__ = ["MAX_IGNORED_BYTES", "Location", "escape", "render", "render_all"]
+
+MAX_IGNORED_BYTES = 64 * 1024 * 1024
+"""Default for the total size of the pointers that one certificate lists."""
+
+# None is the root of the document. A location below a keyword that holds one schema has no token.
+Location: TypeAlias = "tuple[Any, str, str | None] | None"
+
+
+def escape(token: str) -> str:
+    """Return one reference token as it stands in a JSON pointer."""
+    if "~" in token or "/" in token:
+        return token.replace("~", "~0").replace("/", "~1")
+    return token
+
+
+def _suffix(location: tuple[Any, str, str | None]) -> str:
+    _, keyword, token = location
+    if token is None:
+        return f"/{escape(keyword)}"
+    return f"/{escape(keyword)}/{escape(token)}"
+
+
+def render(location: Location, *tokens: str) -> str:
+    """Return the pointer of ``location``, followed by ``tokens``, such as ``"#/properties/a"``."""
+    parts = [f"/{escape(token)}" for token in reversed(tokens)]
+    while location is not None:
+        parts.append(_suffix(location))
+        location = location[0]
+    parts.append("#")
+    parts.reverse()
+    return "".join(parts)
+
+
+def render_all(
+    entries: list[tuple[Location, str]], *, max_bytes: int = MAX_IGNORED_BYTES
+) -> tuple[str, ...]:
+    """Return the pointers of ``(location, keyword)`` pairs; each location is rendered once.
+
+    Raises:
+        LimitExceededError: The pointers are longer than ``max_bytes`` together (a deeply nested
+            schema with an annotation at each level).
+    """
+    pointers: list[str] = []
+    total = 0
+    last: Location = None
+    prefix = "#/"
+    for location, keyword in entries:
+        if location is not last:
+            last = location
+            prefix = render(location) + "/"
+        total += len(prefix) + len(keyword)
+        if total > max_bytes:
+            raise LimitExceededError(
+                "the JSON pointers of ignored keywords are longer than "
+                f"max_ignored_bytes = {max_bytes} together; "
+                "remove annotations from the deeply nested part of the schema",
+                code="schema-ignored-bytes",
+                limit="max_ignored_bytes",
+                value=max_bytes,
+            )
+        pointers.append(prefix + escape(keyword))
+    return tuple(pointers)

@@ -1,0 +1,113 @@
+"""Numbers as exact decimals, and the keywords that bound them.
+
+Idea: a bound goes to the core as plain decimal text, so no binary rounding comes between the schema
+and its meaning. A Python float stands for the shortest decimal that reads back as it (its `repr`),
+which is what its author wrote.
+Cost: linear in the digits; `1e999999999` would have a billion, hence the limit.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from .convert import ABSENT
+from .faults import limit_exceeded, malformed
+from .locations import render
+
+if TYPE_CHECKING:
+    from .convert import Converter
+
+__all__ = ["MAX_NUMBER_DIGITS", "bounds", "number_text"]
+
+MAX_NUMBER_DIGITS = 2000
+"""Default for the digits that a number may have once its exponent is written out."""
+
+_BITS_PER_DIGIT = 3.33
+_FINITE = "a finite number"
+
+
+def number_text(conv: Converter, value: Any, expected: str, *tokens: str) -> str:
+    """Return a number as normalised plain decimal text, such as ``-12.5``.
+
+    Args:
+        conv: The conversion at hand.
+        value: What should be a number.
+        expected: What to say when it is none.
+        tokens: Where it stands below the location at hand.
+
+    Raises:
+        InvalidSchemaError: It is no finite number.
+        LimitExceededError: It has too many digits without exponent.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value.bit_length() <= conv.max_number_digits * _BITS_PER_DIGIT:
+            return int.__repr__(value)
+        raise _too_long(conv, tokens)
+    if isinstance(value, float):
+        value = Decimal(float.__repr__(value))
+    elif not isinstance(value, Decimal):
+        raise malformed(value, expected, conv.location, *tokens)
+    if not value.is_finite():
+        raise malformed(value, _FINITE, conv.location, *tokens)
+    if not value:
+        return "0"
+    _, digits, exponent = value.as_tuple()
+    if len(digits) + abs(int(exponent)) > conv.max_number_digits:
+        raise _too_long(conv, tokens)
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _too_long(conv: Converter, tokens: tuple[str, ...]) -> Exception:
+    limit = conv.max_number_digits
+    return limit_exceeded(
+        f"the number at {render(conv.location, *tokens)} has more than "
+        f"max_number_digits = {limit} digits when it is written without exponent",
+        code="schema-number-digits",
+        limit="max_number_digits",
+        value=limit,
+    )
+
+
+_KEYS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+
+
+def bounds(conv: Converter, key: str, _value: Any) -> None:
+    """`minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; the first does all of them."""
+    schema = conv.schema
+    if next(name for name in _KEYS if name in schema) != key:
+        return
+    low, low_flag, low_exclusive = _side(conv, "minimum", "exclusiveMinimum")
+    high, high_flag, high_exclusive = _side(conv, "maximum", "exclusiveMaximum")
+    number = conv.builder.number
+    if low is not None or high is not None:
+        conv.parts.append(number(low, high, low_flag, high_flag))
+    if low_exclusive is not None or high_exclusive is not None:
+        conv.parts.append(number(low_exclusive, high_exclusive, True, True))
+    if conv.parts:
+        conv.facts.add("exact numbers")
+
+
+def _side(conv: Converter, key: str, exclusive_key: str) -> tuple[str | None, bool, str | None]:
+    """Return inclusive bound, whether a Boolean makes it exclusive, and the exclusive bound."""
+    schema = conv.schema
+    bound = None
+    if key in schema:
+        bound = number_text(conv, schema[key], "a number", key)
+    exclusive: Any = schema.get(exclusive_key, ABSENT)
+    if exclusive is ABSENT:
+        return bound, False, None
+    form = conv.resource.dialect.exclusive
+    if isinstance(exclusive, bool):
+        if form == "number":
+            expected = f'a number (the Boolean form beside "{key}" is that of draft 4)'
+            raise malformed(exclusive, expected, conv.location, exclusive_key)
+        if exclusive and bound is None:
+            expected = f'"{key}" beside it, which it makes exclusive'
+            raise malformed(exclusive, expected, conv.location, exclusive_key)
+        return bound, exclusive, None
+    if form == "boolean":
+        expected = "a Boolean (the form with a number came with draft 6)"
+        raise malformed(exclusive, expected, conv.location, exclusive_key)
+    return bound, False, number_text(conv, exclusive, "a number", exclusive_key)

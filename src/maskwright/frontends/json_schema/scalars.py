@@ -1,0 +1,113 @@
+"""Keywords about any value (`type`, `enum`, `const`) and about strings (length, `pattern`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import (
+    GrammarSyntaxError,
+    InvalidSchemaError,
+    LimitExceededError,
+    UnsupportedFeatureError,
+)
+from ...ir import format as f
+from .constants import constants_node
+from .counts import add_counts
+from .faults import malformed
+from .locations import render
+
+if TYPE_CHECKING:
+    from .convert import Converter
+
+__all__ = ["TYPE_MASKS", "const", "enum", "pattern", "string_length", "type_"]
+
+TYPE_MASKS = {
+    "null": f.TYPE_NULL,
+    "boolean": f.TYPE_BOOLEAN,
+    "integer": f.TYPE_INTEGER,
+    "number": f.TYPE_NUMBER,
+    "string": f.TYPE_STRING,
+    "array": f.TYPE_ARRAY,
+    "object": f.TYPE_OBJECT,
+}
+_EXPECTED = "one of the types " + ", ".join(TYPE_MASKS)
+
+# Searches that find something, if only the empty string, in every string.
+_MATCHES_ALL = frozenset(("", "^", "$", ".*", "^.*", ".*$", ".*?", "(.*)"))
+
+
+def type_(conv: Converter, key: str, value: Any) -> None:
+    """`type`: a name or an array of names."""
+    mask = TYPE_MASKS.get(value) if isinstance(value, str) else None
+    if mask is None:
+        if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
+            expected = f"{_EXPECTED}, or a non-empty array of them"
+            raise malformed(value, expected, conv.location, key)
+        mask = 0
+        for index, name in enumerate(value):
+            bit = TYPE_MASKS.get(name) if isinstance(name, str) else None
+            if bit is None:
+                raise malformed(name, _EXPECTED, conv.location, key, str(index))
+            mask |= bit
+    if mask & (f.TYPE_INTEGER | f.TYPE_NUMBER) == f.TYPE_INTEGER:
+        conv.facts.add("exact numbers")
+    conv.parts.append(conv.builder.types(mask))
+
+
+def enum(conv: Converter, key: str, value: Any) -> None:
+    """`enum`: any one of the values; of none, no value."""
+    if not isinstance(value, (list, tuple)):
+        raise malformed(value, "an array of values", conv.location, key)
+    conv.parts.append(constants_node(conv, value, key))
+
+
+def const(conv: Converter, key: str, value: Any) -> None:
+    """`const`: exactly this value."""
+    conv.parts.append(constants_node(conv, (value,), key))
+
+
+def string_length(conv: Converter, key: str, _value: Any) -> None:
+    """`minLength`, `maxLength`, in code points."""
+    add_counts(conv, key, "minLength", "maxLength", conv.builder.string_length)
+
+
+def pattern(conv: Converter, key: str, value: Any) -> None:
+    """`pattern`: a search in the string, of ECMA-262."""
+    if not isinstance(value, str):
+        raise malformed(value, "a regular expression as a string", conv.location, key)
+    if value in _MATCHES_ALL:
+        return
+    node = conv.patterns.get(value)
+    if node is None:
+        node = conv.patterns[value] = conv.builder.string_language(_lower(conv, key, value))
+    conv.parts.append(node)
+
+
+def _lower(conv: Converter, key: str, text: str) -> int:
+    """Return the expression of a pattern; errors say where in the schema it stands."""
+    from ..regex import lower
+
+    try:
+        return lower(conv.builder, text, search=True)
+    except GrammarSyntaxError as error:
+        pointer = render(conv.location, key)
+        raise InvalidSchemaError(
+            f"the pattern at {pointer} is no regular expression: {error}",
+            code="schema-invalid-pattern",
+            pointer=pointer,
+        ) from error
+    except UnsupportedFeatureError as error:
+        pointer = render(conv.location, key)
+        raise UnsupportedFeatureError(
+            f"the pattern at {pointer} is not supported: {error}",
+            code=error.code,
+            feature=error.feature,
+            pointer=pointer,
+        ) from error
+    except LimitExceededError as error:
+        raise LimitExceededError(
+            f"the pattern at {render(conv.location, key)} is too large: {error}",
+            code=error.code,
+            limit=error.limit,
+            value=error.value,
+        ) from error

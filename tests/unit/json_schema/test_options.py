@@ -1,0 +1,143 @@
+"""Options, and what the certificate says about them."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright.errors import GrammarError
+from maskwright.frontends.json_schema import compile_json_schema
+from unit.json_schema.judge import Judge
+
+MEMBERS = {"properties": {"a": {"type": "string"}}}
+KEY_ORDER = "key-order: declared members first, in declared order"
+WHITESPACE = "whitespace: at most 256 bytes between two tokens"
+VALID = {"integer": 1, "string": "", "['null', 'array']": [1, 1]}
+SPELLING = "number-spelling: no exponents under integer, bounds, const or enum"
+
+
+def compiled(schema, **options):
+    ir, certificate = compile_json_schema(schema, **options)
+    return Judge(ir).json, certificate
+
+
+def test_default_options():
+    json, certificate = compiled(MEMBERS)
+    assert (json.any_order, json.any_whitespace, json.strict) == (False, True, True)
+    assert json.max_whitespace == 256
+    assert (json.item_separator, json.key_separator) == (b",", b":")
+    assert certificate.exact
+    assert certificate.loosened == ()
+    assert certificate.narrowed == (KEY_ORDER, "closed-objects", WHITESPACE)
+
+
+def test_flags_are_passed_on():
+    json, certificate = compiled(MEMBERS, any_order=True, strict_mode=False, max_whitespace_cnt=0)
+    assert (json.any_order, json.strict, json.max_whitespace) == (True, False, 0)
+    assert certificate.narrowed == ("whitespace: at most 0 bytes between two tokens",)
+
+
+def test_separators():
+    json, certificate = compiled(MEMBERS, any_whitespace=False, any_order=True)
+    assert (json.item_separator, json.key_separator) == (b", ", b": ")
+    assert (json.any_whitespace, json.max_whitespace) == (False, 0)
+    assert certificate.narrowed == ("closed-objects", "whitespace: the given separators only")
+    json, _ = compiled({}, any_whitespace=False, separators=(",\n", ":"))
+    assert (json.item_separator, json.key_separator) == (b",\n", b":")
+    json, _ = compiled({}, any_whitespace=True, separators=(" , ", " : "), indent=2)
+    assert (json.item_separator, json.key_separator) == (b",", b":")
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string"}, ()),
+        ({"type": "object"}, ()),
+        ({"properties": {}}, ()),
+        ({"properties": {"a": True}}, (KEY_ORDER, "closed-objects")),
+        ({"properties": {"a": True}, "additionalProperties": True}, (KEY_ORDER,)),
+        ({"prefixItems": [True]}, ("closed-arrays",)),
+        ({"prefixItems": [True], "items": True}, ()),
+        ({"type": "integer"}, (SPELLING,)),
+        ({"type": ["integer", "number"]}, ()),
+        ({"minimum": 1}, (SPELLING,)),
+        ({"exclusiveMaximum": 1}, (SPELLING,)),
+        ({"enum": ["a", 1]}, (SPELLING,)),
+        ({"enum": ["a", True]}, ()),
+        ({"const": [{"a": 1}]}, (KEY_ORDER, SPELLING)),
+        ({"maxLength": 2**60}, ("counts: at most 4294967294",)),
+        ({"maxItems": 2**32 - 1}, ("counts: at most 4294967294",)),
+        ({"maxItems": 2**32 - 2}, ()),
+    ],
+)
+def test_narrowed_says_what_the_schema_met(schema, expected):
+    _, certificate = compiled(schema)
+    assert tuple(entry for entry in certificate.narrowed if entry != WHITESPACE) == expected
+
+
+def test_ignored_lists_annotations_and_unknown_keywords():
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": "c",
+        "title": "t",
+        "properties": {"a/b": {"~x": 1, "description": "d", "readOnly": True}},
+        "$defs": {"unused": {"title": "never reached"}},
+        "items": {"prefixItems": [{"default": 1}]},
+        "then": False,
+        "minContains": 2,
+        "if": {"type": "string"},
+    }
+    del schema["then"]
+    _, certificate = compiled(schema)
+    assert sorted(certificate.ignored) == [
+        "#/$comment",
+        "#/if",
+        "#/items/prefixItems/0/default",
+        "#/minContains",
+        "#/properties/a~1b/description",
+        "#/properties/a~1b/readOnly",
+        "#/properties/a~1b/~0x",
+        "#/title",
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"then": False},
+        {"else": False},
+        {"if": False},
+        {"maxContains": 0},
+        {"format": "zip-code-xx"},
+        {"type": "integer", "format": "date"},
+        {"type": "string", "uniqueItems": True},
+        {"type": ["null", "array"], "patternProperties": {"a": False}},
+        {"additionalItems": False},
+    ],
+)
+def test_keywords_without_effect_are_ignored(schema):
+    keyword = list(schema)[-1]
+    ir, certificate = compile_json_schema(schema)
+    assert certificate.ignored == (f"#/{keyword}",)
+    assert Judge(ir).accepts(None if "type" not in schema else VALID[str(schema["type"])])
+
+
+def test_format_is_an_annotation_on_request():
+    _, certificate = compiled({"type": "string", "format": "date"}, assert_format=False)
+    assert certificate.ignored == ("#/format",)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_whitespace_cnt": -1},
+        {"max_whitespace_cnt": 2**32},
+        {"any_whitespace": False, "separators": (";", ":")},
+        {"any_whitespace": False, "separators": (",", "")},
+        {"any_whitespace": False, "separators": (",\u00a0", ":")},
+        {"dialect": "draft8"},
+    ],
+)
+def test_options_without_meaning_are_refused(options):
+    with pytest.raises(GrammarError, match="expected") as caught:
+        compile_json_schema({}, **options)
+    assert caught.value.code == "schema-invalid-option"
