@@ -97,6 +97,8 @@ def negate(body: Term) -> Term:
 
 def repeat(body: Term, low: int, high: int | None) -> Term:
     """``body`` between ``low`` and ``high`` times; ``None`` is no upper bound."""
+    if high is not None and low > high:
+        return NOTHING
     if high == 0 or body == EPSILON:
         return EPSILON
     if body == NOTHING:
