@@ -1,0 +1,109 @@
+#include "maskwright/mask/apply.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays.h"
+#include "maskwright/support/error.h"
+#include "register.h"
+
+namespace nb = nanobind;
+using maskwright::Error;
+using maskwright::ErrorKind;
+using maskwright::LogitType;
+
+namespace {
+
+LogitType logit_type(const Array& logits) {
+  const auto type = logits.dtype();
+  if (type == nb::dtype<float>()) return LogitType::kFloat32;
+  if (type.lanes == 1 && type.bits == 16) {
+    if (type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float)) return LogitType::kFloat16;
+    if (type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat)) {
+      return LogitType::kBFloat16;
+    }
+  }
+  bad_array("logits-dtype", "logits", logits, "float32, float16 or bfloat16");
+}
+
+struct Rows {
+  std::size_t count, length;
+  int64_t stride;
+};
+
+Rows rows_of(const Array& array, const std::string& what) {
+  if (array.ndim() != 1 && array.ndim() != 2) {
+    bad_array(what + "-shape", what, array, "1-D or 2-D");
+  }
+  const std::size_t last = array.ndim() - 1;
+  if (array.stride(last) != 1 && array.shape(last) > 1) {
+    bad_array(what + "-strides", what, array, "unit stride along each row");
+  }
+  return {last == 0 ? 1 : array.shape(0), array.shape(last), last == 0 ? 0 : array.stride(0)};
+}
+
+void check_rows(const std::vector<int64_t>& indices, const Rows& logits, const Rows& bitmask) {
+  std::vector<bool> seen(logits.count, false);
+  for (const int64_t index : indices) {
+    if (index < 0 || index >= static_cast<int64_t>(logits.count) ||
+        index >= static_cast<int64_t>(bitmask.count)) {
+      throw Error(ErrorKind::kBitmask, "bitmask-index",
+                  "row " + std::to_string(index) + " does not exist: the logits have " +
+                      std::to_string(logits.count) + " rows and the bitmask has " +
+                      std::to_string(bitmask.count) + "; pass indices below both");
+    }
+    seen[static_cast<std::size_t>(index)] = true;
+  }
+}
+
+void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
+                   std::optional<int64_t> vocab_size,
+                   std::optional<std::vector<int64_t>> indices) {
+  const Array logits = writable_cpu_array(logits_object, "logits");
+  const Array bitmask = readable_cpu_array(bitmask_object, "bitmask");
+  const LogitType type = logit_type(logits);
+  if (bitmask.dtype() != nb::dtype<int32_t>()) {
+    bad_array("bitmask-dtype", "bitmask", bitmask, "int32");
+  }
+  const Rows out = rows_of(logits, "logits");
+  const Rows in = rows_of(bitmask, "bitmask");
+  const auto covered = static_cast<int64_t>(in.length) * 32;
+  const int64_t size =
+      vocab_size.value_or(std::min<int64_t>(static_cast<int64_t>(out.length), covered));
+  if (size < 0 || size > covered || size > static_cast<int64_t>(out.length)) {
+    bad_array("bitmask-shape", "bitmask", bitmask,
+              "rows that cover " + std::to_string(size) + " tokens, for logits of shape (..., " +
+                  std::to_string(out.length) + ")");
+  }
+  if (!indices.has_value()) {
+    if (out.count != in.count) {
+      bad_array("bitmask-shape", "bitmask", bitmask,
+                "one row for each of the " + std::to_string(out.count) + " rows of logits");
+    }
+    indices.emplace();
+    for (std::size_t row = 0; row < out.count; ++row) {
+      indices->push_back(static_cast<int64_t>(row));
+    }
+  }
+  check_rows(*indices, out, in);
+  const int64_t item_size = type == LogitType::kFloat32 ? 4 : 2;
+  for (const int64_t row : *indices) {
+    maskwright::apply_bitmask_row(
+        static_cast<char*>(logits.data()) + row * out.stride * item_size, type,
+        static_cast<uint32_t>(out.length),
+        static_cast<const uint32_t*>(bitmask.data()) + row * in.stride,
+        static_cast<uint32_t>(size));
+  }
+}
+
+}  // namespace
+
+void register_apply(nb::module_& m) {
+  m.def("apply_bitmask", &apply_bitmask, nb::arg("logits"), nb::arg("bitmask"), nb::kw_only(),
+        nb::arg("vocab_size") = nb::none(), nb::arg("indices") = nb::none(),
+        "Set the logits of masked tokens to -inf, in place, on the CPU.");
+}

@@ -1,0 +1,93 @@
+#include "arrays.h"
+
+#include "maskwright/support/error.h"
+
+namespace nb = nanobind;
+using maskwright::Error;
+using maskwright::ErrorKind;
+
+namespace {
+
+std::string dtype_name(nb::dlpack::dtype type) {
+  static constexpr const char* kNames[] = {"int", "uint", "float", "opaque", "bfloat", "complex",
+                                           "bool"};
+  const std::string name = type.code < 7 ? kNames[type.code] : "unknown";
+  return name + std::to_string(type.bits) +
+         (type.lanes > 1 ? "x" + std::to_string(type.lanes) : "");
+}
+
+std::string tuple_of(std::size_t count, const auto& value) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < count; ++i) {
+    text += (i != 0 ? ", " : "") + std::to_string(value(i));
+  }
+  return text + (count == 1 ? ",)" : ")");
+}
+
+std::string text_of(nb::handle object, const char* attribute) {
+  if (!nb::hasattr(object, attribute)) return "";
+  return std::string(", ") + attribute + " " + nb::str(object.attr(attribute)).c_str();
+}
+
+// Why the object is no array of the CPU, in its own words.
+[[noreturn]] void refuse(nb::handle object, const std::string& what, const char* need) {
+  const std::string type = nb::str(object.type()).c_str();
+  throw Error(ErrorKind::kBitmask, "bitmask-not-an-array",
+              what + " is a " + type + text_of(object, "dtype") + text_of(object, "shape") +
+                  text_of(object, "device") + "; expected " + need +
+                  " on the CPU (numpy, torch or any DLPack or buffer object)");
+}
+
+}  // namespace
+
+Array writable_cpu_array(nb::handle object, const std::string& what) {
+  Array array;
+  if (!nb::try_cast<Array>(object, array, false) ||
+      array.device_type() != nb::device::cpu::value) {
+    refuse(object, what, "a writable array");
+  }
+  return array;
+}
+
+Array readable_cpu_array(nb::handle object, const std::string& what) {
+  nb::ndarray<nb::ro> array;
+  if (!nb::try_cast<nb::ndarray<nb::ro>>(object, array, false) ||
+      array.device_type() != nb::device::cpu::value) {
+    refuse(object, what, "an array");
+  }
+  return Array(array.handle());
+}
+
+std::string describe_array(const Array& array) {
+  return dtype_name(array.dtype()) + " array of shape " +
+         tuple_of(array.ndim(), [&](std::size_t i) { return array.shape(i); }) + ", strides " +
+         tuple_of(array.ndim(), [&](std::size_t i) { return array.stride(i); }) + ", on cpu";
+}
+
+void bad_array(const std::string& code, const std::string& what, const Array& array,
+               const std::string& expected) {
+  throw Error(ErrorKind::kBitmask, code,
+              what + " is an " + describe_array(array) + "; expected " + expected);
+}
+
+std::span<uint32_t> bitmask_row(const Array& array, int64_t index, uint32_t words) {
+  const std::string expected = "int32, 1-D or 2-D with at least " + std::to_string(words) +
+                               " words in each row and unit stride along it";
+  if (array.dtype() != nb::dtype<int32_t>()) bad_array("bitmask-dtype", "bitmask", array, expected);
+  const std::size_t ndim = array.ndim();
+  if (ndim != 1 && ndim != 2) bad_array("bitmask-shape", "bitmask", array, expected);
+  if (array.shape(ndim - 1) < words) bad_array("bitmask-shape", "bitmask", array, expected);
+  if (array.stride(ndim - 1) != 1 && array.shape(ndim - 1) > 1) {
+    bad_array("bitmask-strides", "bitmask", array, expected);
+  }
+  const auto rows = static_cast<int64_t>(ndim == 1 ? 1 : array.shape(0));
+  if (index < 0 || index >= rows) {
+    throw Error(ErrorKind::kBitmask, "bitmask-index",
+                "row " + std::to_string(index) + " does not exist: the bitmask is an " +
+                    describe_array(array) + "; pass an index from 0 to " +
+                    std::to_string(rows - 1));
+  }
+  auto* data = static_cast<uint32_t*>(array.data());
+  if (ndim == 2) data += index * array.stride(0);
+  return {data, array.shape(ndim - 1)};
+}

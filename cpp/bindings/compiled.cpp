@@ -1,0 +1,58 @@
+#include "maskwright/matcher/compiled.h"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+#include <span>
+
+#include "register.h"
+
+namespace nb = nanobind;
+using maskwright::CompiledGrammar;
+using maskwright::CompileLimits;
+using maskwright::Vocabulary;
+
+namespace {
+
+std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
+                                         std::shared_ptr<Vocabulary> vocabulary,
+                                         uint32_t max_states, uint32_t max_targets,
+                                         uint32_t max_clauses, uint32_t max_lang_states) {
+  CompileLimits limits;
+  limits.rules.max_states = max_states;
+  limits.json = {max_targets, max_clauses, max_lang_states};
+  const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
+  const nb::gil_scoped_release release;
+  return std::make_shared<CompiledGrammar>(buffer, std::move(vocabulary), limits);
+}
+
+nb::dict counters(const CompiledGrammar& grammar) {
+  const maskwright::CompiledCounters counts = grammar.counters();
+  nb::dict result;
+  result["states"] = counts.states;
+  result["rows"] = counts.rows;
+  result["positions"] = counts.positions;
+  result["masks"] = counts.masks.entries;
+  result["mask_bytes"] = counts.masks.memory_bytes;
+  result["cold_walks"] = counts.masks.cold_walks;
+  result["visited_nodes"] = counts.masks.visited_nodes;
+  return result;
+}
+
+}  // namespace
+
+void register_compiled(nb::module_& m) {
+  const CompileLimits limits;
+  nb::class_<CompiledGrammar>(m, "CompiledGrammar",
+                              "A grammar compiled for one vocabulary; immutable, shared by matchers.")
+      .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
+      .def("counters", &counters,
+           "Counts of what was built so far: states, rows, positions, masks, mask_bytes, "
+           "cold_walks, visited_nodes.");
+  m.def("compile", &compile, nb::arg("ir"), nb::arg("vocabulary"), nb::kw_only(),
+        nb::arg("max_states") = limits.rules.max_states,
+        nb::arg("max_targets") = limits.json.max_targets,
+        nb::arg("max_clauses") = limits.json.max_clauses,
+        nb::arg("max_lang_states") = limits.json.max_lang_states,
+        "Compile an IR buffer for a vocabulary. Releases the GIL.");
+}

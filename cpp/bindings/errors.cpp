@@ -1,0 +1,54 @@
+// Engine errors as the Python error tree: one class per kind, looked up when an error is raised.
+#include <nanobind/stl/string.h>
+
+#include <exception>
+
+#include "maskwright/support/error.h"
+#include "register.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+using maskwright::Error;
+using maskwright::ErrorKind;
+
+const char* class_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kMalformed: return "MalformedIRError";
+    case ErrorKind::kUnsupported: return "UnsupportedFeatureError";
+    case ErrorKind::kUnsatisfiable: return "UnsatisfiableGrammarError";
+    case ErrorKind::kLimit: return "LimitExceededError";
+    case ErrorKind::kMatcher: return "MatcherError";
+    case ErrorKind::kBitmask: return "BitmaskError";
+    case ErrorKind::kTokenizer: return "TokenizerError";
+  }
+  return "MaskwrightError";
+}
+
+void raise(const Error& error) {
+  nb::dict arguments;
+  arguments["code"] = error.code();
+  if (error.kind() == ErrorKind::kMalformed) arguments["offset"] = error.value();
+  if (error.kind() == ErrorKind::kUnsupported) arguments["feature"] = error.subject();
+  if (error.kind() == ErrorKind::kLimit) {
+    arguments["limit"] = error.subject();
+    arguments["value"] = error.value();
+  }
+  const nb::object type =
+      nb::module_::import_("maskwright.errors").attr(class_name(error.kind()));
+  const nb::object value = type(error.what(), **arguments);
+  PyErr_SetObject(type.ptr(), value.ptr());
+}
+
+}  // namespace
+
+void register_errors(nb::module_&) {
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const Error& error) {
+      raise(error);
+    }
+  });
+}

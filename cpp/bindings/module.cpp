@@ -1,0 +1,21 @@
+// The Python module maskwright._core: registers each part of the engine, no logic of its own.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+#include "maskwright/ir/ir.h"
+#include "maskwright/support/version.h"
+#include "register.h"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled engine of maskwright. Private: use the names of the package maskwright.";
+  m.def("library_version", &maskwright::library_version,
+        "Return the release of the compiled engine, for example ``0.1.0``.");
+  m.attr("IR_VERSION") = maskwright::kIrVersion;
+  register_errors(m);
+  register_vocabulary(m);
+  register_compiled(m);
+  register_matcher(m);
+  register_apply(m);
+}

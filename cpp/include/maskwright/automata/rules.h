@@ -1,0 +1,69 @@
+// Grammar rules as frames over bytes.
+//
+// Lowering turns every rule into a piece of one NFA over bytes (classes through UTF-8 ranges), with
+// edges that call other rules, JSON targets or counted repetitions. Small rules are inlined, small
+// repeats unrolled; larger repeats become a frame of their own whose register is the count. What
+// cannot be completed is cut away, so every position that is left leads to the end of its rule.
+//
+// A frame is entered for a *set* of rules. Calls that can come first in it (left corners) are not
+// pushed: the callee's start joins the frame, and its end continues after the call. That makes
+// left recursion of every kind (direct, mutual, hidden behind nullable rules) a loop, and
+// factors common prefixes. A call at the very end of its rule is a tail call: a kTail state that
+// only renames the returned set is pushed in its place, merged with one below it, or nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "maskwright/automata/store.h"
+#include "maskwright/ir/ir.h"
+
+namespace maskwright {
+
+struct RuleLimits {
+  uint32_t max_states = 1000000;  // NFA positions
+};
+
+// How rules reach JSON values without knowing them.
+struct JsonHooks {
+  std::function<uint32_t(uint32_t json_expr)> target;  // callee id
+  std::function<bool(uint32_t target)> productive;
+  std::function<StateId(std::span<const uint32_t> targets)> start;
+  std::function<uint32_t(uint32_t target)> options_of;
+};
+
+// A regular operator (intersect, complement, text_until) as a deterministic automaton over code
+// points, made by the languages layer.
+struct RegularAutomaton {
+  struct Arc { uint32_t lo, hi, target; };
+  std::vector<std::vector<Arc>> arcs;  // per state; state 0 is the start; empty = no text at all
+  std::vector<bool> accepting;
+};
+using RegularHook = std::function<RegularAutomaton(uint32_t expr)>;
+
+class RulesMachine {
+ public:
+  // Raises kUnsatisfiable if the root rule has no completion, kLimit for max_states.
+  RulesMachine(const Ir& ir, Store& store, const std::array<bool, 256>& spellable,
+               const RuleLimits& limits, JsonHooks json, RegularHook regular);
+  ~RulesMachine();
+
+  // The state before the root rule, and the callee id that it returns.
+  StateId start() const;
+  uint32_t root() const;
+  uint32_t num_positions() const;
+  // The kTail state for `upper` pushed directly on `lower`, both kTail.
+  StateId compose_tails(StateId upper, StateId lower);
+  // Token symbols that the state can read as a whole: (expression of the token set, target).
+  struct TokenEdge { uint32_t expr; StateId target; };
+  std::span<const TokenEdge> token_edges(StateId state);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,117 @@
+// Running configurations: stacks, sets of configurations, one byte at a time.
+//
+// A stack is a graph: a node is {caller state, register, stack below}, and a stack reference is one
+// node or an interned set of nodes, so alternatives that differ only below share everything above.
+// Configurations with equal {state, register, whitespace run} are merged by joining their stacks,
+// which keeps ambiguous grammars polynomial (a graph-structured stack, Tomita 1986; Scott and
+// Johnstone, "GLL parsing", 2010). Nodes are hash-consed and immutable, so a rollback or a fork
+// only copies references.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "maskwright/automata/rules.h"
+#include "maskwright/automata/store.h"
+
+namespace maskwright {
+
+using StackRef = uint32_t;
+inline constexpr StackRef kBottom = 0;          // below the root frame, or the unknown context
+inline constexpr StackRef kStackSet = 1U << 31;  // the reference is a set of nodes
+
+struct Config {
+  StateId state = kDead;
+  Reg reg = 0;
+  uint32_t run = 0;  // bytes of the current whitespace run
+  StackRef stack = kBottom;
+};
+
+// Stacks and registers of a matcher and its forks, or of one mask walk.
+class Arena {
+ public:
+  Arena() { nodes_.intern({}); }  // node 0 is the bottom
+
+  struct Node { StateId state; Reg reg; StackRef below; };
+
+  StackRef push(StateId state, Reg reg, StackRef below) {
+    const uint32_t words[3] = {state, reg, below};
+    return nodes_.intern(words).id;
+  }
+  Node node(uint32_t id) const {
+    const auto words = nodes_.get(id);
+    return {words[0], words[1], words[2]};
+  }
+  // The nodes of a reference; kBottom may be among them.
+  std::span<const uint32_t> nodes(const StackRef& ref) const {
+    return (ref & kStackSet) != 0 ? sets_.get(ref & ~kStackSet) : std::span<const uint32_t>(&ref, 1);
+  }
+  StackRef join(StackRef a, StackRef b);
+
+  RegisterPool& regs() { return regs_; }
+  std::size_t memory_bytes() const {
+    return nodes_.memory_bytes() + sets_.memory_bytes() + regs_.memory_bytes();
+  }
+
+ private:
+  WordInterner nodes_;
+  WordInterner sets_;
+  RegisterPool regs_;
+};
+
+// A set of configurations with unique {state, register, run}.
+class ConfigSet {
+ public:
+  enum class Change : uint8_t { kNone, kAdded, kGrown };
+  struct Added { uint32_t index; Change change; };
+
+  Added add(const Config& config, Arena& arena);
+  void clear() {
+    configs_.clear();
+    index_.clear();
+  }
+  bool empty() const { return configs_.empty(); }
+  std::size_t size() const { return configs_.size(); }
+  const Config& operator[](std::size_t i) const { return configs_[i]; }
+  std::span<const Config> configs() const { return configs_; }
+
+ private:
+  static uint64_t key_hash(const Config& config);
+  void rehash();
+
+  std::vector<Config> configs_;
+  std::vector<uint32_t> index_;  // open addressing, used beyond a few configurations
+};
+
+// The step functions. Holds no state but scratch; one per thread of use.
+class Runner {
+ public:
+  Runner(Store& store, RulesMachine& rules) : store_(store), rules_(rules) {}
+
+  // Adds a configuration; frames that can only return are popped at once. A configuration whose
+  // last frame has returned stays as a kDone state at the bottom.
+  void add(Config config, Arena& arena, ConfigSet& out);
+  // Adds all that is reachable without reading: callers after a return, callees of a call.
+  // Returns at the bottom are appended to `returned` (accepted sets, unordered, may repeat).
+  void close(ConfigSet& set, Arena& arena, std::vector<SetId>* returned);
+  // Reads one byte from the closed configurations.
+  void scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out);
+  // The set that a configuration's frame accepts here.
+  SetId accepted(const Config& config, Arena& arena);
+  // The configuration after the frame on top of `node` got `accepted` (not yet popped further).
+  Config resume(const Arena::Node& node, SetId accepted, Arena& arena);
+
+ private:
+  StackRef push(const Config& config, Arena& arena);
+  void scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out);
+  void add_callees(const Config& config, Arena& arena, ConfigSet& set, std::vector<uint32_t>& work);
+
+  Store& store_;
+  RulesMachine& rules_;
+  std::vector<Config> pending_;
+  std::vector<uint32_t> work_;
+  std::vector<Target> callees_;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,217 @@
+// Frame states and their transitions, hash-consed.
+//
+// A grammar is run as a recursive transition network. Every rule or JSON value is a *frame*: an
+// automaton over bytes whose states may also *call* another frame and *return* to the caller. A
+// state is an interned sequence of words that one *family* (rules, strings, arrays, ...) knows how
+// to read; a configuration is {state, register, whitespace run, stack}. All alternatives that are
+// still possible live in one state, so a union advances in lockstep and a return carries the *set*
+// of callee ids that accept here.
+//
+// What a state can do:
+//   scan     read one byte (its row: sorted disjoint byte ranges, built on first use);
+//   call     push itself and continue in a callee's start state;
+//   accept   the frame may end here, for the callee ids in a set;
+//   resume   as the caller on the stack: continue after a callee returned a set.
+// Counts, seen members and the like are *registers* of the configuration, never part of a state,
+// so that their size costs no states (design: the clipping lemma, see mask/).
+//
+// Locking: a Store belongs to one compiled grammar and is guarded by one mutex, held by the
+// callers of the matcher and mask layers for the length of one call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "maskwright/support/interner.h"
+#include "maskwright/support/stable_pool.h"
+
+namespace maskwright {
+
+using StateId = uint32_t;
+using SetId = uint32_t;  // an interned sorted set of callee ids
+using Reg = uint32_t;    // a count, or an id in the RegisterPool, as the family decides
+
+inline constexpr StateId kDead = 0;
+inline constexpr SetId kEmptySet = 0;
+inline constexpr uint32_t kUnbounded = 0xFFFFFFFF;
+
+// Callee ids are one space: rule ids below, JSON targets with this bit.
+inline constexpr uint32_t kTargetTag = 1U << 30;
+
+enum class FamilyId : uint8_t {
+  kDone,     // only returns; content: [set id]
+  kTail,     // stack only: renames what a tail callee returns
+  kRules,    // grammar rules over bytes
+  kRepeat,   // a counted repetition of a frame
+  kValue,    // before a JSON value
+  kKeyword,  // inside true, false, null
+  kString,   // inside a JSON string value
+  kKey,      // inside a member name
+  kNumber,   // inside a number
+  kArray,
+  kObject,
+  kCount,
+};
+
+enum StateFlag : uint16_t {
+  kAccepts = 1,         // accepted() may be non-empty
+  kDynamicAccepts = 2,  // ... and depends on the register
+  kCalls = 4,           // callees() may be non-empty
+  kReturnOnly = 8,      // nothing but accept: popped at once
+  kWhitespace = 16,     // whitespace loops here, at most State::whitespace_limit bytes in a run
+  kHasRegister = 32,    // the register matters: mask_key() must be asked
+  kPooledRegister = 64, // the register is a RegisterPool id (else a plain number)
+  kTailCalls = 128,     // every callee's return makes this frame return at once: tail_state() says what
+};
+
+struct State {
+  FamilyId family = FamilyId::kDone;
+  uint16_t flags = 0;
+  SetId accepts = kEmptySet;      // if kAccepts and not kDynamicAccepts
+  StateId callee = kDead;         // if kCalls: the only callee, entered with register 0; kDead = ask callees()
+  uint32_t whitespace_limit = 0;  // if kWhitespace
+  const struct Row* row = nullptr;
+};
+
+enum class Op : uint8_t {
+  kPlain,    // go to target, register unchanged
+  kDynamic,  // ask Family::scan(state, register, byte, target)
+};
+
+struct Edge {
+  uint8_t lo;
+  uint8_t hi;
+  Op op;
+  StateId target;  // for kDynamic: whatever the family put there
+};
+
+// Sorted, disjoint ranges. Owned by the store. A row of more than a few ranges also has a table
+// from byte to range, since the trie walk asks for each byte of the vocabulary.
+struct Row {
+  std::vector<Edge> edges;
+  std::unique_ptr<std::array<uint8_t, 256>> index;  // position in edges + 1, 0 = none
+
+  const Edge* find(uint8_t byte) const {
+    if (index != nullptr) {
+      const uint8_t position = (*index)[byte];
+      return position == 0 ? nullptr : &edges[position - 1U];
+    }
+    for (const Edge& edge : edges) {
+      if (byte <= edge.hi) return byte >= edge.lo ? &edge : nullptr;
+    }
+    return nullptr;
+  }
+  void build_index();
+};
+
+// Collects a row; ranges may come in any order but must not overlap. Neighbours with the same op
+// and target are joined.
+class RowBuilder {
+ public:
+  void add(uint8_t lo, uint8_t hi, StateId target, Op op = Op::kPlain) {
+    edges_.push_back({lo, hi, op, target});
+  }
+  Row take();
+
+ private:
+  std::vector<Edge> edges_;
+};
+
+// Register contents that are more than a number. Belongs to a matcher family (a matcher and its
+// forks) or to a mask walk, so that it lives no longer than they do. Id 0 is the empty content.
+class RegisterPool {
+ public:
+  RegisterPool() { words_.intern({}); }
+  Reg intern(std::span<const uint32_t> content) { return words_.intern(content).id; }
+  std::span<const uint32_t> get(Reg reg) const { return words_.get(reg); }
+  std::size_t memory_bytes() const { return words_.memory_bytes(); }
+
+ private:
+  WordInterner words_;
+};
+
+struct Target {
+  StateId state = kDead;
+  Reg reg = 0;
+};
+
+// Collects the words that decide a mask. Two configurations of the same family with equal keys
+// have equal continuations for every text of at most max_advance bytes.
+using KeyWords = std::vector<uint32_t>;
+
+// One kind of frame. Implementations are not synchronised (see Store).
+class Family {
+ public:
+  Family() = default;
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+  virtual ~Family() = default;
+
+  // Sets flags, accepts, callee and whitespace_limit of a new state from its content.
+  virtual void describe(std::span<const uint32_t> content, State& state) = 0;
+  // The byte edges of a state (whitespace loops are not edges).
+  virtual void expand(StateId state, RowBuilder& row) = 0;
+  // The target of a kDynamic edge; {kDead, 0} when the byte is not possible here.
+  virtual Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
+                      RegisterPool& regs);
+  // The callee ids for which the frame may end here (kDynamicAccepts).
+  virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
+  // The callees of a state with kCalls and no single callee.
+  virtual void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out);
+  // The state after a callee returned `accepted`; {kDead, 0} when the caller can't go on.
+  virtual Target resume(StateId state, Reg reg, SetId accepted, RegisterPool& regs);
+  // For kTailCalls: a kTail state to push in the place of this one, or kDead if nothing needs to be
+  // pushed because what the callee returns is what this frame would return.
+  virtual StateId tail_state(StateId state);
+  // Appends what decides the mask (kHasRegister). The default appends state and register content (pooled).
+  virtual void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key);
+};
+
+class Store {
+ public:
+  // max_advance: the bytes of the longest token.
+  explicit Store(uint32_t max_advance);
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  void register_family(FamilyId id, Family& family) {
+    families_[static_cast<std::size_t>(id)] = &family;
+  }
+  Family& family(FamilyId id) const { return *families_[static_cast<std::size_t>(id)]; }
+
+  StateId intern(FamilyId family, std::span<const uint32_t> content);
+  // A state that only returns `accepted`.
+  StateId done(SetId accepted);
+  const State& state(StateId id) const { return states_[id]; }
+  std::span<const uint32_t> content(StateId id) const { return contents_.get(id); }
+  const Row& row(StateId id) {
+    const State& state = states_[id];
+    return state.row != nullptr ? *state.row : expand(id);
+  }
+
+  // `ids` sorted and unique.
+  SetId intern_set(std::span<const uint32_t> ids) { return sets_.intern(ids).id; }
+  std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
+
+  uint32_t max_advance() const { return max_advance_; }
+  uint32_t num_states() const { return contents_.size(); }
+  uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
+  std::size_t memory_bytes() const;
+
+ private:
+  const Row& expand(StateId id);
+
+  uint32_t max_advance_;
+  std::array<Family*, static_cast<std::size_t>(FamilyId::kCount)> families_{};
+  std::unique_ptr<Family> done_;
+  WordInterner contents_;  // tag = family; ids are state ids
+  StablePool<State> states_;
+  WordInterner sets_;
+  std::vector<std::unique_ptr<Row>> rows_;
+  std::size_t row_bytes_ = 0;
+};
+
+}  // namespace maskwright

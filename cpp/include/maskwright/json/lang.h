@@ -1,0 +1,82 @@
+// Regular languages over code points: what a JSON string's content or a number's text may be.
+//
+// A Lang is deterministic and lazy: states are small integers made on first use. Every state that
+// it hands out is *live*: some text leads from it to acceptance (with the alphabet that the
+// vocabulary can spell). Langs live in a LangTable, which hash-conses them, and are not synchronised.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "maskwright/ir/ir.h"
+
+namespace maskwright {
+
+using LangId = uint32_t;
+inline constexpr uint32_t kDeadLang = 0xFFFFFFFF;  // no state
+
+class Lang {
+ public:
+  struct Arc {
+    uint32_t lo, hi;  // code points, inclusive; surrogates never occur
+    uint32_t target;  // a live state
+  };
+
+  Lang() = default;
+  Lang(const Lang&) = delete;
+  Lang& operator=(const Lang&) = delete;
+  virtual ~Lang() = default;
+
+  // kDeadLang if the language is empty.
+  virtual uint32_t start() = 0;
+  // Sorted, disjoint, neighbours with equal targets joined. Valid until the next call on this Lang.
+  virtual std::span<const Arc> arcs(uint32_t state) = 0;
+  virtual uint32_t move(uint32_t state, uint32_t code_point);
+  virtual bool accepts(uint32_t state) = 0;
+  // True iff some completion from `state` has a length n in code points with min <= n <= max
+  // (max kUnbounded = no limit).
+  virtual bool can_finish(uint32_t state, uint32_t min, uint32_t max) = 0;
+  // A count P (kUnbounded = none known): for all lengths a, b >= P and every state,
+  // can_finish(s, a, h1) == can_finish(s, b, h2) whenever h1 - a and h2 - b are equal or both >= P.
+  // 0 for languages like "any text".
+  virtual uint32_t length_horizon() = 0;
+};
+
+// A constraint on numbers: the texts of a number that satisfy it (plain JSON spelling).
+struct NumberSpec {
+  bool integer = false;           // 1, 1.0, 1.00 are integers
+  bool has_lo = false, has_hi = false, lo_exclusive = false, hi_exclusive = false;
+  std::string lo, hi;             // normalised plain decimals
+  bool has_values = false;        // only these values (an enum), each in any plain spelling
+  std::vector<std::string> values;
+};
+
+class LangTable {
+ public:
+  // `spellable[b]`: byte b can be written with the vocabulary; code points whose UTF-8 needs
+  // other bytes still count when a \uXXXX escape can spell them (content) - see lang.cpp.
+  // max_lang_states: limit of an eager product (LimitExceeded "lang-too-large").
+  LangTable(const Ir& ir, const std::array<bool, 256>& spellable, uint32_t max_lang_states);
+  ~LangTable();
+
+  Lang& get(LangId id) { return *langs_[id]; }
+
+  LangId any_text();                                      // every code point string
+  LangId pattern(uint32_t expr);                          // STRING_LANGUAGE: an IR expression
+  LangId literals(std::span<const std::string> texts);    // one of these strings (UTF-8)
+  LangId intersection(std::span<const LangId> langs);     // n >= 1; any_text() is neutral
+  // Numbers, over ASCII: no restriction = full JSON grammar with exponents; otherwise plain
+  // decimals without exponent.
+  LangId number(const NumberSpec& spec);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  std::vector<std::unique_ptr<Lang>> langs_;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,56 @@
+// Frames inside JSON strings, member names and numbers: byte-level readers of a Lang.
+//
+// StringFamily: content behind the JSON unescape transducer. The register counts code points.
+// KeyFamily: a member name, returns the label of the declared key it spells. NumberFamily: plain bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "maskwright/automata/store.h"
+#include "maskwright/json/lang.h"
+
+namespace maskwright {
+
+struct StringItem {
+  uint32_t accept;  // callee id returned when this alternative accepts
+  LangId lang;
+  uint32_t min, max;  // length in code points, max kUnbounded = none
+};
+
+struct NumberItem {
+  uint32_t accept;
+  LangId lang;
+};
+
+class StringFamily : public Family {
+ public:
+  // The state after the opening quote, or kDead if no alternative can be completed. Register 0.
+  virtual StateId start(std::span<const StringItem> items) = 0;
+};
+
+class NumberFamily : public Family {
+ public:
+  // The state before the first byte of the number (its row gives the first bytes).
+  virtual StateId start(std::span<const NumberItem> items) = 0;
+};
+
+// Register content of a KeyFamily state: [open, allowed bits in words], bit i of word i / 32 for
+// key i of the sorted key list. open = 1: names that are no declared key are possible too.
+class KeyFamily : public Family {
+ public:
+  // `keys`: UTF-8, sorted by code points, unique. Returns an id for the list (hash-consed).
+  virtual uint32_t key_list(std::span<const std::string> keys) = 0;
+  // The state *before* the opening quote (its row has the one edge '"'). Returns {index} of the
+  // key in the list, or {list size} for another name.
+  virtual StateId start(uint32_t key_list) = 0;
+};
+
+std::unique_ptr<StringFamily> make_string_family(Store& store, LangTable& langs);
+std::unique_ptr<KeyFamily> make_key_family(Store& store, LangTable& langs);
+std::unique_ptr<NumberFamily> make_number_family(Store& store, LangTable& langs);
+
+}  // namespace maskwright

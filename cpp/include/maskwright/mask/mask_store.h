@@ -1,0 +1,104 @@
+// Token masks composed from what a token needs to read.
+//
+// One walk of the token trie from a frame state decides every token that ends inside the frame (and
+// inside frames it calls), and finds the *escapes*: trie nodes at which the frame may have returned.
+// Such an entry needs no knowledge of the stack. Escapes are continued from what the caller on the
+// stack does after the return, in a child entry keyed by that return state, and so on: a tree of
+// entries, only as deep as some token really pops. The mask of a configuration is the union along its
+// path; the mask of a set of configurations is the union of theirs.
+//
+// Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so counters
+// far from their bounds share entries. A repeated mask costs a few look-ups and copies; a new one a
+// walk over the part of the trie that the state can read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "maskwright/automata/run.h"
+#include "maskwright/trie/trie.h"
+
+namespace maskwright {
+
+struct MaskCounters {
+  uint64_t cold_walks = 0;     // trie walks
+  uint64_t visited_nodes = 0;  // trie nodes they looked at
+  uint64_t entries = 0;        // masks held
+  uint64_t memory_bytes = 0;   // of the entries
+};
+
+class MaskStore {
+ public:
+  MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules);
+
+  // Sets the bits of all tokens that text or token symbols allow after the closed configurations;
+  // clears all others. `row` has vocabulary.mask_words() words. With `walk` false it returns false,
+  // the row undefined, where a trie walk would be needed.
+  bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk);
+
+  const MaskCounters& counters() const { return counters_; }
+
+ private:
+  struct Escape { uint32_t node; SetId returned; };
+  struct Entry {
+    std::vector<uint32_t> words;  // dense bits, or token ids if sparse
+    bool dense = false;
+    std::vector<Escape> escapes;
+    std::vector<SetId> sets;      // the distinct sets among the escapes, sorted
+  };
+  // The closed configurations at one depth of the walk. A single one is kept apart with its row:
+  // that is nearly every node of nearly every walk.
+  struct Depth {
+    bool single = false;
+    bool reads_only = false;  // the single state has nothing but its row
+    bool whitespace = false;
+    Config config;
+    const Row* row = nullptr;
+    ConfigSet set;
+  };
+  // An entry to apply, with the stacks below its last frame.
+  struct Level { uint32_t entry; StackRef stack; };
+
+  void append_key(const Config& config, Arena& arena, KeyWords& key);
+  // The entry's id, or kMissing where it needs a walk and none is wanted.
+  uint32_t root_entry(const Config& config, Arena& arena, bool walk);
+  uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
+  uint32_t last_entry(uint32_t parent, bool walk);
+  void render(const Entry& entry, std::span<uint32_t> row) const;
+  bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
+
+  // The walk; results in found_ and entry escapes.
+  Config localise(const Config& config, Arena& arena);
+  void begin_walk();
+  uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
+  void walk_below(uint32_t node, std::vector<Escape>& escapes);
+  bool step_single(const Depth& from, uint8_t byte, Depth& to);
+  void enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
+  void settle(Depth& depth);
+  void add_token_symbols(StateId state);
+  void allow(uint32_t token) { found_[token / 32] |= 1U << token % 32; }
+
+  static constexpr uint32_t kMissing = kNone;
+
+  const Ir& ir_;
+  const Vocabulary& vocabulary_;
+  Store& store_;
+  RulesMachine& rules_;
+  Runner runner_;
+
+  WordInterner keys_;  // tag 0: root entries; tag n + 1: children of entry n
+  std::unordered_map<uint32_t, uint32_t> entry_of_key_;
+  StablePool<Entry> entries_;
+  MaskCounters counters_;
+
+  // Scratch of one walk.
+  std::unique_ptr<Arena> arena_;
+  std::vector<uint32_t> found_;
+  std::vector<Depth> levels_;
+  std::vector<SetId> returned_;
+};
+
+}  // namespace maskwright

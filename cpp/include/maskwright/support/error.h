@@ -1,0 +1,62 @@
+// Errors of the engine. The bindings translate each kind into one Python class of the error tree;
+// the engine itself knows nothing of Python.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace maskwright {
+
+enum class ErrorKind : uint8_t {
+  kMalformed,      // an IR buffer or vocabulary that breaks its format
+  kUnsupported,    // a construct that the engine refuses by name
+  kUnsatisfiable,  // a grammar without any completion
+  kLimit,          // a named limit was exceeded
+  kMatcher,        // a call that the matcher's state does not allow
+  kBitmask,        // a wrong array
+  kTokenizer,      // a wrong vocabulary
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, std::string code, const std::string& message)
+      : std::runtime_error(message), kind_(kind), code_(std::move(code)) {}
+
+  // A named limit: `limit` is the argument that raises it, `value` its current setting.
+  static Error limit(std::string code, const std::string& message, std::string limit,
+                     uint64_t value) {
+    Error error(ErrorKind::kLimit, std::move(code), message);
+    error.subject_ = std::move(limit);
+    error.value_ = value;
+    return error;
+  }
+
+  static Error unsupported(std::string code, const std::string& message, std::string feature) {
+    Error error(ErrorKind::kUnsupported, std::move(code), message);
+    error.subject_ = std::move(feature);
+    return error;
+  }
+
+  static Error malformed(std::string code, const std::string& message, uint64_t byte_offset) {
+    Error error(ErrorKind::kMalformed, std::move(code), message);
+    error.value_ = byte_offset;
+    return error;
+  }
+
+  ErrorKind kind() const { return kind_; }
+  const std::string& code() const { return code_; }
+  // The limit's or the feature's name.
+  const std::string& subject() const { return subject_; }
+  // The limit's value, or the byte offset of a malformed buffer.
+  uint64_t value() const { return value_; }
+
+ private:
+  ErrorKind kind_;
+  std::string code_;
+  std::string subject_;
+  uint64_t value_ = 0;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,55 @@
+// Hash-consing of word sequences: equal contents get equal ids. Used for states, sets, registers
+// and mask keys. Ids are dense and start at 0; contents never move. Not synchronised.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "maskwright/support/stable_pool.h"
+
+namespace maskwright {
+
+uint64_t hash_words(std::span<const uint32_t> words, uint64_t seed);
+
+class WordInterner {
+ public:
+  struct Result {
+    uint32_t id;
+    bool inserted;
+  };
+
+  Result intern(std::span<const uint32_t> words, uint32_t tag = 0);
+  // The id of the content or kMissing.
+  uint32_t find(std::span<const uint32_t> words, uint32_t tag = 0) const;
+  std::span<const uint32_t> get(uint32_t id) const {
+    const Entry& entry = entries_[id];
+    return {entry.words, entry.length};
+  }
+  uint32_t size() const { return entries_.size(); }
+  std::size_t memory_bytes() const;
+
+  static constexpr uint32_t kMissing = 0xFFFFFFFF;
+
+ private:
+  struct Entry {
+    const uint32_t* words;
+    uint32_t length;
+    uint32_t tag;
+    uint64_t hash;
+  };
+
+  const uint32_t* store(std::span<const uint32_t> words);
+  void rehash();
+
+  StablePool<Entry> entries_;
+  std::vector<uint32_t> slots_;  // id + 1, 0 = empty; size is a power of two
+  std::vector<std::unique_ptr<uint32_t[]>> blocks_;
+  std::size_t block_used_ = 0;
+  std::size_t block_size_ = 0;
+  std::size_t block_words_ = 0;
+};
+
+}  // namespace maskwright

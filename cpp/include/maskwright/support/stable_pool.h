@@ -1,0 +1,63 @@
+// A growing array whose elements never move: chunk k holds kFirst * 2^k elements, so an index maps
+// to its chunk by one bit scan and the directory is a handful of pointers. Readers that hold an
+// index published after the element was written need no lock; writers are serialised by the owner.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace maskwright {
+
+template <typename T>
+class StablePool {
+ public:
+  StablePool() = default;
+  StablePool(const StablePool&) = delete;
+  StablePool& operator=(const StablePool&) = delete;
+  ~StablePool() {
+    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+  }
+
+  uint32_t size() const { return size_; }
+
+  T& operator[](uint32_t index) const {
+    const uint32_t shifted = index + kFirst;
+    const auto chunk = static_cast<uint32_t>(std::bit_width(shifted)) - kFirstBits - 1;
+    return chunks_[chunk].load(std::memory_order_acquire)[shifted - (kFirst << chunk)];
+  }
+
+  // Appends a value-initialised element and returns its index.
+  uint32_t grow() {
+    const uint32_t index = size_;
+    const uint32_t shifted = index + kFirst;
+    const auto chunk = static_cast<uint32_t>(std::bit_width(shifted)) - kFirstBits - 1;
+    if (chunks_[chunk].load(std::memory_order_relaxed) == nullptr) {
+      chunks_[chunk].store(new T[std::size_t{kFirst} << chunk](), std::memory_order_release);
+    }
+    ++size_;
+    return index;
+  }
+
+  std::size_t memory_bytes() const {
+    std::size_t total = 0;
+    for (std::size_t k = 0; k < chunks_.size(); ++k) {
+      if (chunks_[k].load(std::memory_order_relaxed) != nullptr) {
+        total += (std::size_t{kFirst} << k) * sizeof(T);
+      }
+    }
+    return total;
+  }
+
+ private:
+  static constexpr uint32_t kFirstBits = 5;
+  static constexpr uint32_t kFirst = 1U << kFirstBits;
+
+  std::array<std::atomic<T*>, 32 - kFirstBits> chunks_{};
+  uint32_t size_ = 0;
+};
+
+}  // namespace maskwright

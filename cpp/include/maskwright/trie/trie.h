@@ -1,0 +1,63 @@
+// The vocabulary as a token trie in flat depth-first arrays.
+//
+// Node 0 is the root (the empty text); the subtree of node n is the contiguous range
+// [n + 1, next(n)), so skipping a subtree is one assignment. Tokens with equal bytes end at one
+// node. Tokens without bytes, special tokens and stop tokens are not in the trie: text never
+// matches them. Knows nothing of grammars. Building: one sort of the tokens, then linear.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace maskwright {
+
+class Vocabulary {
+ public:
+  // tokens[i] = bytes of id i. vocab_size >= tokens.size() pads with ids that no text matches.
+  // Raises Error(kTokenizer) for an id out of range or no usable token at all.
+  Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
+             std::vector<uint32_t> special_token_ids, std::vector<uint32_t> stop_token_ids);
+
+  uint32_t vocab_size() const { return vocab_size_; }
+  uint32_t mask_words() const { return (vocab_size_ + 31) / 32; }
+  std::span<const uint32_t> stop_token_ids() const { return stop_token_ids_; }
+  uint32_t max_token_length() const { return max_token_length_; }
+  const std::array<bool, 256>& spellable() const { return spellable_; }
+  // Bytes of an ordinary token; empty for ids that text never matches (special, padding, stop).
+  std::string_view text(uint32_t id) const {
+    return id < tokens_.size() && ordinary_[id] ? std::string_view(tokens_[id]) : std::string_view();
+  }
+
+  uint32_t num_nodes() const { return static_cast<uint32_t>(bytes_.size()); }
+  uint8_t byte(uint32_t node) const { return bytes_[node]; }
+  uint32_t depth(uint32_t node) const { return depths_[node]; }
+  uint32_t next(uint32_t node) const { return next_[node]; }
+  bool has_children(uint32_t node) const { return next_[node] > node + 1; }
+  std::span<const uint32_t> tokens_at(uint32_t node) const {
+    return {token_ids_.data() + token_begin_[node], token_begin_[node + 1] - token_begin_[node]};
+  }
+  std::size_t memory_bytes() const;
+
+ private:
+  void build_trie();
+
+  std::vector<std::string> tokens_;
+  std::vector<bool> ordinary_;
+  uint32_t vocab_size_;
+  std::vector<uint32_t> stop_token_ids_;
+  uint32_t max_token_length_ = 0;
+  std::array<bool, 256> spellable_{};
+
+  std::vector<uint8_t> bytes_;
+  std::vector<uint32_t> depths_;
+  std::vector<uint32_t> next_;
+  std::vector<uint32_t> token_begin_;  // num_nodes + 1
+  std::vector<uint32_t> token_ids_;
+};
+
+}  // namespace maskwright

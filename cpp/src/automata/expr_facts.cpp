@@ -1,0 +1,272 @@
+// What lowering needs to know about expressions before it builds anything: which are nullable, how
+// large they are, which rules are recursive or left-recursive, which are inlined. Every pass is
+// linear in the IR; expressions refer only to earlier ones, so one pass in id order visits children
+// first, and only rules need a fixpoint or strongly connected components.
+
+#include <algorithm>
+
+#include "nfa.h"
+
+namespace maskwright {
+
+namespace {
+
+constexpr uint32_t kInlineSize = 12;
+constexpr uint32_t kSizeCap = 1U << 30;
+
+uint32_t add_capped(uint64_t a, uint64_t b) { return static_cast<uint32_t>(std::min<uint64_t>(a + b, kSizeCap)); }
+
+class FactFinder {
+ public:
+  explicit FactFinder(const Ir& ir) : ir_(ir) {}
+
+  ExprFacts find() {
+    facts_.rule_nullable.assign(ir_.num_rules(), false);
+    find_nullable();
+    collect_refs();
+    facts_.rule_recursive = in_cycle(refs_);
+    facts_.rule_left_recursive = in_cycle(left_refs_);
+    find_sizes();
+    return std::move(facts_);
+  }
+
+ private:
+  // Worklist over reverse edges: `missing_[id]` nullable children are still needed.
+  void find_nullable() {
+    const uint32_t n = ir_.num_exprs();
+    facts_.nullable.assign(n, false);
+    std::vector<uint32_t> missing(n, kNone), work;
+    std::vector<std::vector<uint32_t>> parents(n), refs(ir_.num_rules()), rules_of(n);
+    for (uint32_t rule = 0; rule < ir_.num_rules(); ++rule) {
+      rules_of[ir_.rule_expr(rule)].push_back(rule);
+    }
+    for (uint32_t id = 0; id < n; ++id) {
+      missing[id] = needed(id, parents, refs);
+      if (missing[id] == 0) work.push_back(id);
+    }
+    const auto satisfy = [&](uint32_t id) {
+      if (missing[id] != kNone && missing[id] != 0 && --missing[id] == 0) work.push_back(id);
+    };
+    while (!work.empty()) {
+      const uint32_t id = work.back();
+      work.pop_back();
+      facts_.nullable[id] = true;
+      std::ranges::for_each(parents[id], satisfy);
+      for (const uint32_t rule : rules_of[id]) {
+        facts_.rule_nullable[rule] = true;
+        std::ranges::for_each(refs[rule], satisfy);
+      }
+    }
+  }
+
+  // How many children must be nullable for the expression to be; kNone if it never is. Registers
+  // the expression with those children.
+  uint32_t needed(uint32_t id, std::vector<std::vector<uint32_t>>& parents,
+                  std::vector<std::vector<uint32_t>>& refs) const {
+    const auto payload = ir_.expr(id);
+    switch (ir_.expr_kind(id)) {
+      case ExprKind::kEmpty: return 0;
+      case ExprKind::kSequence:
+      case ExprKind::kChoice:
+        for (const uint32_t child : payload.subspan(1)) parents[child].push_back(id);
+        return ir_.expr_kind(id) == ExprKind::kChoice ? 1 : payload[0];
+      case ExprKind::kRepeat:
+        if (payload[1] == 0) return 0;
+        parents[payload[0]].push_back(id);
+        return 1;
+      case ExprKind::kRef:
+        refs[payload[0]].push_back(id);
+        return 1;
+      case ExprKind::kLiteralSet: return has_empty_literal(payload) ? 0 : kNone;
+      // Regular operators decide for themselves when they are built; they hold no calls, so "may
+      // be empty" is the safe answer for what can follow them as a left corner.
+      case ExprKind::kIntersect:
+      case ExprKind::kComplement: return 0;
+      default: return kNone;
+    }
+  }
+
+  static bool has_empty_literal(std::span<const uint32_t> payload) {
+    for (std::size_t i = 2; i < payload.size(); i += 2) {
+      if (payload[i] == 0) return true;
+    }
+    return false;
+  }
+
+  // Rules that occur in each rule, and those that can occur first in it.
+  void collect_refs() {
+    refs_.resize(ir_.num_rules());
+    left_refs_.resize(ir_.num_rules());
+    std::vector<uint32_t> seen(ir_.num_exprs(), 0);
+    for (uint32_t rule = 0; rule < ir_.num_rules(); ++rule) {
+      collect(rule, refs_[rule], false, seen, rule * 2 + 1);
+      collect(rule, left_refs_[rule], true, seen, rule * 2 + 2);
+    }
+  }
+
+  void collect(uint32_t rule, std::vector<uint32_t>& out, bool left_only,
+               std::vector<uint32_t>& seen, uint32_t mark) {
+    std::vector<uint32_t> work{ir_.rule_expr(rule)};
+    while (!work.empty()) {
+      const uint32_t id = work.back();
+      work.pop_back();
+      if (seen[id] == mark) continue;
+      seen[id] = mark;
+      const auto payload = ir_.expr(id);
+      switch (ir_.expr_kind(id)) {
+        case ExprKind::kRef: out.push_back(payload[0]); break;
+        case ExprKind::kRepeat:
+        case ExprKind::kComplement: work.push_back(payload[0]); break;
+        case ExprKind::kSequence:
+          for (const uint32_t child : payload.subspan(1)) {
+            work.push_back(child);
+            if (left_only && !facts_.nullable[child]) break;
+          }
+          break;
+        case ExprKind::kChoice:
+        case ExprKind::kIntersect:
+          for (const uint32_t child : payload.subspan(1)) work.push_back(child);
+          break;
+        default: break;
+      }
+    }
+    std::ranges::sort(out);
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+  }
+
+  // Tarjan's algorithm with an explicit stack; also keeps the order in which rules finish.
+  std::vector<bool> in_cycle(const std::vector<std::vector<uint32_t>>& edges) {
+    const auto n = static_cast<uint32_t>(edges.size());
+    std::vector<bool> result(n, false), on_stack(n, false);
+    std::vector<uint32_t> index(n, kNone), low(n, 0), stack;
+    std::vector<std::pair<uint32_t, std::size_t>> work;
+    uint32_t counter = 0;
+    order_.clear();
+    for (uint32_t root = 0; root < n; ++root) {
+      if (index[root] != kNone) continue;
+      work.push_back({root, 0});
+      while (!work.empty()) {
+        auto& [rule, edge] = work.back();
+        if (edge == 0 && index[rule] == kNone) {
+          index[rule] = low[rule] = counter++;
+          stack.push_back(rule);
+          on_stack[rule] = true;
+        }
+        if (edge < edges[rule].size()) {
+          const uint32_t next = edges[rule][edge++];
+          if (index[next] == kNone) {
+            work.push_back({next, 0});
+          } else if (on_stack[next]) {
+            low[rule] = std::min(low[rule], index[next]);
+          }
+          continue;
+        }
+        const uint32_t done = rule;
+        work.pop_back();
+        if (!work.empty()) low[work.back().first] = std::min(low[work.back().first], low[done]);
+        order_.push_back(done);
+        if (low[done] == index[done]) close_component(done, edges, stack, on_stack, result);
+      }
+    }
+    return result;
+  }
+
+  static void close_component(uint32_t root, const std::vector<std::vector<uint32_t>>& edges,
+                              std::vector<uint32_t>& stack, std::vector<bool>& on_stack,
+                              std::vector<bool>& result) {
+    const bool alone = stack.back() == root;
+    uint32_t member = kNone;
+    do {
+      member = stack.back();
+      stack.pop_back();
+      on_stack[member] = false;
+      if (!alone || std::ranges::binary_search(edges[member], member)) result[member] = true;
+    } while (member != root);
+  }
+
+  // Sizes and inlining in an order in which a non-recursive rule comes after all it refers to.
+  void find_sizes() {
+    in_cycle(refs_);  // for order_
+    std::vector<uint32_t> uses(ir_.num_rules(), 0);
+    for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
+      if (ir_.expr_kind(id) == ExprKind::kRef) ++uses[ir_.expr(id)[0]];
+    }
+    facts_.rule_inlined.assign(ir_.num_rules(), false);
+    facts_.size.assign(ir_.num_exprs(), kNone);
+    std::vector<uint32_t> work;
+    for (const uint32_t rule : order_) {
+      size_of(ir_.rule_expr(rule), work);
+      facts_.rule_inlined[rule] =
+          !facts_.rule_recursive[rule] && rule != ir_.root_rule() &&
+          (facts_.size[ir_.rule_expr(rule)] <= kInlineSize || uses[rule] == 1);
+    }
+    for (uint32_t id = 0; id < ir_.num_exprs(); ++id) size_of(id, work);
+  }
+
+  void size_of(uint32_t root, std::vector<uint32_t>& work) {
+    work.push_back(root);
+    while (!work.empty()) {
+      const uint32_t id = work.back();
+      if (facts_.size[id] != kNone) {
+        work.pop_back();
+        continue;
+      }
+      const std::size_t before = work.size();
+      push_unsized(id, work);
+      if (work.size() != before) continue;
+      work.pop_back();
+      facts_.size[id] = own_size(id);
+    }
+  }
+
+  void push_unsized(uint32_t id, std::vector<uint32_t>& work) const {
+    const auto payload = ir_.expr(id);
+    const auto push = [&](uint32_t child) {
+      if (facts_.size[child] == kNone) work.push_back(child);
+    };
+    switch (ir_.expr_kind(id)) {
+      case ExprKind::kSequence:
+      case ExprKind::kChoice: std::ranges::for_each(payload.subspan(1), push); break;
+      case ExprKind::kRepeat: push(payload[0]); break;
+      case ExprKind::kRef:
+        if (facts_.rule_inlined[payload[0]]) push(ir_.rule_expr(payload[0]));
+        break;
+      default: break;
+    }
+  }
+
+  uint32_t own_size(uint32_t id) const {
+    const auto payload = ir_.expr(id);
+    switch (ir_.expr_kind(id)) {
+      case ExprKind::kLiteral: return payload[1];
+      case ExprKind::kClass: return 1 + payload[0] / 8;
+      case ExprKind::kSequence:
+      case ExprKind::kChoice: {
+        uint32_t total = 1;
+        for (const uint32_t child : payload.subspan(1)) total = add_capped(total, facts_.size[child]);
+        return total;
+      }
+      case ExprKind::kRepeat: {
+        const uint64_t copies = payload[2] == kNone ? payload[1] + uint64_t{1} : payload[2];
+        return static_cast<uint32_t>(
+            std::min<uint64_t>(copies * (facts_.size[payload[0]] + uint64_t{1}), kSizeCap));
+      }
+      case ExprKind::kRef:
+        return facts_.rule_inlined[payload[0]] ? facts_.size[ir_.rule_expr(payload[0])] : 1;
+      case ExprKind::kLiteralSet: return add_capped(payload[0], 8);
+      default: return 1;
+    }
+  }
+
+  const Ir& ir_;
+  ExprFacts facts_;
+  std::vector<std::vector<uint32_t>> refs_;
+  std::vector<std::vector<uint32_t>> left_refs_;
+  std::vector<uint32_t> order_;
+};
+
+}  // namespace
+
+ExprFacts expr_facts(const Ir& ir) { return FactFinder(ir).find(); }
+
+}  // namespace maskwright

@@ -1,0 +1,470 @@
+// Rule frames: the states over the byte NFA (see rules.h for the idea).
+//
+// A rules state is [frame, mode, positions...]; positions are closed under empty edges, nullable
+// calls and left-corner returns of the frame, and only those that can do something are kept.
+
+#include "maskwright/automata/rules.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "maskwright/support/error.h"
+#include "nfa.h"
+
+namespace maskwright {
+
+namespace {
+
+enum Mode : uint32_t {
+  kInside,     // something was read, or a callee returned
+  kStart,      // entered by a call: being empty is the caller's business
+  kRootStart,  // the root frame, which may accept the empty text
+};
+
+struct Frame {
+  SetId callees;  // the rules it was entered for
+  std::vector<std::pair<uint32_t, Position>> left_corners;  // (rule, position after the call), sorted
+};
+
+}  // namespace
+
+struct RulesMachine::Impl final : Family {
+  Impl(const Ir& ir, Store& store_in, const std::array<bool, 256>& spellable,
+       const RuleLimits& limits, JsonHooks hooks, const RegularHook& regular)
+      : store(store_in), json(std::move(hooks)),
+        nfa(build_nfa(ir, spellable, limits, json, regular)),
+        root(ir.root_rule()), repeat_family(*this), tail_family(store_in) {
+    if (!nfa.rule_live[root]) {
+      throw Error(ErrorKind::kUnsatisfiable, "grammar-unsatisfiable",
+                  "no text of the vocabulary's tokens completes the rule \"" +
+                      std::string(ir.rule_name(root)) +
+                      "\"; look for rules without an end or bytes that no token has");
+    }
+    store.register_family(FamilyId::kRules, *this);
+    store.register_family(FamilyId::kRepeat, repeat_family);
+    store.register_family(FamilyId::kTail, tail_family);
+    mark.assign(nfa.nodes.size(), 0);
+  }
+
+  // --- frames and closures -------------------------------------------------------------------
+
+  uint32_t frame_for(std::span<const uint32_t> rules) {
+    const SetId set = store.intern_set(rules);
+    const auto [entry, inserted] = frame_ids.try_emplace(set, static_cast<uint32_t>(frames.size()));
+    if (inserted) {
+      frames.push_back({set, {}});
+      find_left_corners(entry->second, rules);
+    }
+    return entry->second;
+  }
+
+  void find_left_corners(uint32_t frame, std::span<const uint32_t> rules) {
+    std::vector<std::pair<uint32_t, Position>> corners;
+    ++epoch;
+    std::vector<Position> work;
+    const auto visit = [&](Position p) {
+      if (mark[p] != epoch) {
+        mark[p] = epoch;
+        work.push_back(p);
+      }
+    };
+    for (const uint32_t rule : rules) visit(nfa.rule_start[rule]);
+    while (!work.empty()) {
+      const Position p = work.back();
+      work.pop_back();
+      for (const Position to : nfa.nodes[p].empty) visit(to);
+      for (const CallEdge& call : nfa.nodes[p].calls) {
+        if (is_nullable(call.callee)) visit(call.target);
+        if (!is_plain(call.callee)) continue;
+        corners.push_back({call.callee, call.target});
+        visit(nfa.rule_start[call.callee]);
+      }
+    }
+    std::ranges::sort(corners);
+    corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+    frames[frame].left_corners = std::move(corners);
+  }
+
+  bool is_plain(uint32_t callee) const { return callee < kTargetTag && !nfa.is_repeat(callee); }
+  bool is_nullable(uint32_t callee) const { return callee < kTargetTag && nfa.nullable[callee]; }
+
+  bool frame_returns(uint32_t frame, uint32_t rule) const {
+    return std::ranges::binary_search(store.set(frames[frame].callees), rule);
+  }
+
+  // Interns the state of the closed positions; kDead if nothing is left.
+  StateId close(uint32_t frame, Mode mode, std::span<const Position> from) {
+    std::vector<uint32_t> content{frame, mode};
+    collect(frame, mode, from, content);
+    return content.size() == 2 ? kDead : store.intern(FamilyId::kRules, content);
+  }
+
+  // Appends the closure's positions that can do something, sorted.
+  void collect(uint32_t frame, Mode mode, std::span<const Position> from,
+               std::vector<uint32_t>& out) {
+    const auto first = static_cast<std::ptrdiff_t>(out.size());
+    ++epoch;
+    std::vector<Position> work;
+    const auto visit = [&](Position p) {
+      if (mark[p] != epoch) {
+        mark[p] = epoch;
+        work.push_back(p);
+      }
+    };
+    std::ranges::for_each(from, visit);
+    while (!work.empty()) {
+      const Position p = work.back();
+      work.pop_back();
+      const Nfa::Node& node = nfa.nodes[p];
+      std::ranges::for_each(node.empty, visit);
+      for (const CallEdge& call : node.calls) {
+        if (is_nullable(call.callee)) visit(call.target);
+        if (mode != kInside && is_plain(call.callee)) visit(nfa.rule_start[call.callee]);
+      }
+      if (node.ends_rule != kNone) visit_left_corner(frame, node.ends_rule, visit);
+      if (keeps(frame, node)) out.push_back(p);
+    }
+    std::sort(out.begin() + first, out.end());
+  }
+
+  template <typename Visit>
+  void visit_left_corner(uint32_t frame, uint32_t rule, Visit visit) const {
+    const auto& corners = frames[frame].left_corners;
+    auto corner = std::ranges::lower_bound(corners, std::pair<uint32_t, Position>{rule, 0});
+    for (; corner != corners.end() && corner->first == rule; ++corner) visit(corner->second);
+  }
+
+  bool keeps(uint32_t frame, const Nfa::Node& node) const {
+    return !node.bytes.empty() || !node.calls.empty() || !node.tokens.empty() ||
+           (node.ends_rule != kNone && frame_returns(frame, node.ends_rule));
+  }
+
+  // --- Family ----------------------------------------------------------------------------------
+
+  void describe(std::span<const uint32_t> content, State& state) override {
+    const uint32_t frame = content[0];
+    std::vector<uint32_t> ends;
+    bool reads = false;
+    bool calls = false;
+    for (const Position p : content.subspan(2)) {
+      const Nfa::Node& node = nfa.nodes[p];
+      reads |= !node.bytes.empty() || !node.tokens.empty();
+      for (const CallEdge& call : node.calls) calls |= is_pushed(content[1], call.callee);
+      if (node.ends_rule != kNone && frame_returns(frame, node.ends_rule)) {
+        ends.push_back(node.ends_rule);
+      }
+    }
+    if (!ends.empty() && content[1] != kStart) {
+      std::ranges::sort(ends);
+      state.accepts = store.intern_set(ends);
+      state.flags |= kAccepts;
+      if (!reads && !calls) state.flags |= kReturnOnly;
+    }
+    if (calls) {
+      state.flags |= kCalls;
+      if (all_tail(content)) state.flags |= kTailCalls;
+    }
+  }
+
+  bool is_pushed(uint32_t mode, uint32_t callee) const {
+    return mode == kInside || !is_plain(callee);
+  }
+
+  bool all_tail(std::span<const uint32_t> content) {
+    for (const Position p : content.subspan(2)) {
+      for (const CallEdge& call : nfa.nodes[p].calls) {
+        if (is_pushed(content[1], call.callee) && !only_ends(content[0], call.target)) return false;
+      }
+    }
+    return true;
+  }
+
+  // The position after a call does nothing but end rules of the frame.
+  bool only_ends(uint32_t frame, Position target) {
+    std::vector<uint32_t> after;
+    collect(frame, kInside, {&target, 1}, after);
+    return !after.empty() && std::ranges::all_of(after, [&](Position p) {
+      const Nfa::Node& node = nfa.nodes[p];
+      return node.bytes.empty() && node.calls.empty() && node.tokens.empty();
+    });
+  }
+
+  void expand(StateId state, RowBuilder& row) override {
+    const auto content = store.content(state);
+    const uint32_t frame = content[0];
+    std::vector<ByteEdge> edges;
+    for (const Position p : content.subspan(2)) {
+      edges.insert(edges.end(), nfa.nodes[p].bytes.begin(), nfa.nodes[p].bytes.end());
+    }
+    std::ranges::sort(edges, {}, &ByteEdge::lo);
+    std::vector<ByteEdge> active;
+    std::size_t next = 0;
+    for (uint32_t lo = 0; lo < 256;) {
+      std::erase_if(active, [&](const ByteEdge& edge) { return edge.hi < lo; });
+      while (next < edges.size() && edges[next].lo <= lo) active.push_back(edges[next++]);
+      uint32_t hi = next < edges.size() ? edges[next].lo - 1U : 255;
+      for (const ByteEdge& edge : active) hi = std::min<uint32_t>(hi, edge.hi);
+      if (!active.empty()) {
+        targets.clear();
+        for (const ByteEdge& edge : active) targets.push_back(edge.target);
+        const StateId target = close(frame, kInside, targets);
+        if (target != kDead) {
+          row.add(static_cast<uint8_t>(lo), static_cast<uint8_t>(hi), target);
+        }
+      }
+      lo = hi + 1;
+    }
+  }
+
+  void callees(StateId state, Reg, RegisterPool&, std::vector<Target>& out) override {
+    const auto [entry, inserted] = callee_cache.try_emplace(state);
+    if (inserted) {
+      std::vector<Target> found = find_callees(state);
+      callee_cache[state] = std::move(found);
+    }
+    const std::vector<Target>& list = callee_cache[state];
+    out.insert(out.end(), list.begin(), list.end());
+  }
+
+  std::vector<Target> find_callees(StateId state) {
+    const auto content = store.content(state);
+    std::vector<uint32_t> rules, targets_called, repeats;
+    for (const Position p : content.subspan(2)) {
+      for (const CallEdge& call : nfa.nodes[p].calls) {
+        if (!is_pushed(content[1], call.callee)) continue;
+        auto& list = call.callee >= kTargetTag ? targets_called
+                     : nfa.is_repeat(call.callee) ? repeats : rules;
+        list.push_back(call.callee);
+      }
+    }
+    std::vector<Target> found;
+    for (auto* list : {&rules, &targets_called, &repeats}) {
+      std::ranges::sort(*list);
+      list->erase(std::unique(list->begin(), list->end()), list->end());
+    }
+    if (!rules.empty()) found.push_back({rule_start(rules, kStart), 0});
+    for (const uint32_t repeat : repeats) {
+      const std::array<uint32_t, 1> key{nfa.repeat_of[repeat]};
+      found.push_back({store.intern(FamilyId::kRepeat, key), 0});
+    }
+    add_json_starts(targets_called, found);
+    return found;
+  }
+
+  void add_json_starts(std::vector<uint32_t>& called, std::vector<Target>& found) {
+    std::ranges::stable_sort(called, {}, json.options_of);
+    for (std::size_t i = 0; i < called.size();) {
+      std::size_t end = i + 1;
+      while (end < called.size() && json.options_of(called[end]) == json.options_of(called[i])) ++end;
+      found.push_back({json.start(std::span(called).subspan(i, end - i)), 0});
+      i = end;
+    }
+  }
+
+  StateId rule_start(std::span<const uint32_t> rules, Mode mode) {
+    const uint32_t frame = frame_for(rules);
+    std::vector<Position> starts;
+    for (const uint32_t rule : rules) starts.push_back(nfa.rule_start[rule]);
+    return close(frame, mode, starts);
+  }
+
+  Target resume(StateId state, Reg, SetId accepted, RegisterPool&) override {
+    const uint64_t key = uint64_t{state} << 32 | accepted;
+    const auto found = resume_cache.find(key);
+    if (found != resume_cache.end()) return {found->second, 0};
+    const auto content = store.content(state);
+    const auto returned = store.set(accepted);
+    std::vector<Position> after;
+    for (const Position p : content.subspan(2)) {
+      for (const CallEdge& call : nfa.nodes[p].calls) {
+        if (is_pushed(content[1], call.callee) &&
+            std::ranges::binary_search(returned, call.callee)) {
+          after.push_back(call.target);
+        }
+      }
+    }
+    const StateId target = after.empty() ? kDead : close(content[0], kInside, after);
+    resume_cache.emplace(key, target);
+    return {target, 0};
+  }
+
+  StateId tail_state(StateId state) override {
+    const auto [entry, inserted] = tail_cache.try_emplace(state, kDead);
+    if (inserted) {
+      const StateId tail = find_tail(state);
+      tail_cache[state] = tail;
+    }
+    return tail_cache[state];
+  }
+
+  StateId find_tail(StateId state) {
+    const auto content = store.content(state);
+    std::vector<std::pair<uint32_t, SetId>> map;
+    RegisterPool regs;
+    bool identity = true;
+    for (const Position p : content.subspan(2)) {
+      for (const CallEdge& call : nfa.nodes[p].calls) {
+        if (!is_pushed(content[1], call.callee)) continue;
+        const SetId one = store.intern_set({&call.callee, 1});
+        const StateId after = resume(state, 0, one, regs).state;
+        const SetId returned = store.state(after).accepts;
+        map.push_back({call.callee, returned});
+        identity &= returned == one;
+      }
+    }
+    return identity ? kDead : tail_family.make(map);
+  }
+
+  // --- counted repeats -------------------------------------------------------------------------
+
+  // State [repeat index]; the register is the number of finished iterations, saturated where it no
+  // longer matters. Calls the body while the count is below the maximum.
+  struct RepeatFamily final : Family {
+    explicit RepeatFamily(Impl& machine_in) : machine(machine_in) {}
+
+    const RepeatRule& rule(StateId state) const {
+      return machine.nfa.repeats[machine.store.content(state)[0]];
+    }
+    void describe(std::span<const uint32_t>, State& state) override {
+      state.flags = kAccepts | kDynamicAccepts | kCalls | kHasRegister;
+    }
+    void expand(StateId, RowBuilder&) override {}
+    SetId accepted(StateId state, Reg count, const RegisterPool&) override {
+      const RepeatRule& repeat = rule(state);
+      return count >= std::max(repeat.min, 1U) ? machine.store.intern_set({&repeat.callee, 1})
+                                               : kEmptySet;
+    }
+    void callees(StateId state, Reg count, RegisterPool&, std::vector<Target>& out) override {
+      const RepeatRule& repeat = rule(state);
+      if (repeat.max == kUnbounded || count < repeat.max) {
+        StateId& start = body_starts.try_emplace(repeat.body, kDead).first->second;
+        if (start == kDead) start = machine.rule_start({&repeat.body, 1}, kStart);
+        out.push_back({start, 0});
+      }
+    }
+    Target resume(StateId state, Reg count, SetId, RegisterPool&) override {
+      const RepeatRule& repeat = rule(state);
+      const Reg last = repeat.max == kUnbounded ? std::max(repeat.min, 1U) : repeat.max;
+      return {state, std::min(count + 1, last)};
+    }
+    void mask_key(StateId state, Reg count, const RegisterPool&, KeyWords& key) override {
+      const RepeatRule& repeat = rule(state);
+      const uint32_t clip = machine.store.max_advance();
+      const uint32_t least = std::max(repeat.min, 1U);
+      key.push_back(state);
+      key.push_back(std::min(least - std::min(count, least), clip));
+      key.push_back(repeat.max == kUnbounded ? clip : std::min(repeat.max - count, clip));
+    }
+
+    Impl& machine;
+    std::unordered_map<uint32_t, StateId> body_starts;
+  };
+
+  // State [(callee, returned set)...]: what the frames of tail calls below would return.
+  struct TailFamily final : Family {
+    explicit TailFamily(Store& store_in) : store(store_in) {}
+
+    StateId make(std::vector<std::pair<uint32_t, SetId>>& map) {
+      std::ranges::sort(map);
+      std::vector<uint32_t> content;
+      for (std::size_t i = 0; i < map.size();) {
+        std::vector<uint32_t> merged;
+        const uint32_t callee = map[i].first;
+        for (; i < map.size() && map[i].first == callee; ++i) {
+          const auto set = store.set(map[i].second);
+          merged.insert(merged.end(), set.begin(), set.end());
+        }
+        std::ranges::sort(merged);
+        merged.erase(std::unique(merged.begin(), merged.end()), merged.end());
+        content.push_back(callee);
+        content.push_back(store.intern_set(merged));
+      }
+      return store.intern(FamilyId::kTail, content);
+    }
+    void describe(std::span<const uint32_t>, State&) override {}
+    void expand(StateId, RowBuilder&) override {}
+    Target resume(StateId state, Reg, SetId accepted, RegisterPool&) override {
+      const auto content = store.content(state);
+      std::vector<uint32_t> returned;
+      for (const uint32_t callee : store.set(accepted)) {
+        for (std::size_t i = 0; i < content.size(); i += 2) {
+          if (content[i] != callee) continue;
+          const auto set = store.set(content[i + 1]);
+          returned.insert(returned.end(), set.begin(), set.end());
+        }
+      }
+      if (returned.empty()) return {};
+      std::ranges::sort(returned);
+      returned.erase(std::unique(returned.begin(), returned.end()), returned.end());
+      return {store.done(store.intern_set(returned)), 0};
+    }
+    // `upper` pushed on `lower`: one map through both.
+    StateId compose(StateId upper, StateId lower) {
+      const auto content = store.content(upper);
+      std::vector<std::pair<uint32_t, SetId>> map;
+      RegisterPool regs;
+      for (std::size_t i = 0; i < content.size(); i += 2) {
+        const StateId after = resume(lower, 0, content[i + 1], regs).state;
+        if (after != kDead) map.push_back({content[i], store.state(after).accepts});
+      }
+      return make(map);
+    }
+
+    Store& store;
+  };
+
+  Store& store;
+  JsonHooks json;
+  Nfa nfa;
+  uint32_t root;
+  RepeatFamily repeat_family;
+  TailFamily tail_family;
+  std::vector<Frame> frames;
+  std::unordered_map<SetId, uint32_t> frame_ids;
+  std::unordered_map<StateId, std::vector<Target>> callee_cache;
+  std::unordered_map<uint64_t, StateId> resume_cache;
+  std::unordered_map<StateId, StateId> tail_cache;
+  std::unordered_map<StateId, std::vector<TokenEdge>> token_cache;
+  std::vector<uint32_t> mark;
+  uint32_t epoch = 0;
+  std::vector<Position> targets;  // scratch of expand
+};
+
+RulesMachine::RulesMachine(const Ir& ir, Store& store, const std::array<bool, 256>& spellable,
+                           const RuleLimits& limits, JsonHooks json, RegularHook regular)
+    : impl_(std::make_unique<Impl>(ir, store, spellable, limits, std::move(json), regular)) {}
+
+RulesMachine::~RulesMachine() = default;
+
+StateId RulesMachine::start() const {
+  const std::array<uint32_t, 1> rules{impl_->root};
+  return impl_->rule_start(rules, kRootStart);
+}
+
+uint32_t RulesMachine::root() const { return impl_->root; }
+uint32_t RulesMachine::num_positions() const {
+  return static_cast<uint32_t>(impl_->nfa.nodes.size());
+}
+
+StateId RulesMachine::compose_tails(StateId upper, StateId lower) {
+  return impl_->tail_family.compose(upper, lower);
+}
+
+std::span<const RulesMachine::TokenEdge> RulesMachine::token_edges(StateId state) {
+  const auto [entry, inserted] = impl_->token_cache.try_emplace(state);
+  if (inserted) {
+    std::vector<TokenEdge> edges;
+    const auto content = impl_->store.content(state);
+    for (const Position p : content.subspan(2)) {
+      for (const TokenSetEdge& edge : impl_->nfa.nodes[p].tokens) {
+        edges.push_back({edge.expr, impl_->close(content[0], kInside, {&edge.target, 1})});
+      }
+    }
+    impl_->token_cache[state] = std::move(edges);
+  }
+  return impl_->token_cache[state];
+}
+
+}  // namespace maskwright

@@ -1,0 +1,102 @@
+#include "maskwright/automata/store.h"
+
+#include <algorithm>
+
+namespace maskwright {
+
+namespace {
+
+constexpr std::size_t kSearched = 4;  // rows up to this size are searched in order
+
+class DoneFamily final : public Family {
+ public:
+  void describe(std::span<const uint32_t> content, State& state) override {
+    state.flags = kAccepts | kReturnOnly;
+    state.accepts = content[0];
+  }
+  void expand(StateId /*state*/, RowBuilder& /*row*/) override {}
+};
+
+}  // namespace
+
+Row RowBuilder::take() {
+  std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.lo < b.lo; });
+  Row row;
+  for (const Edge& edge : edges_) {
+    if (!row.edges.empty()) {
+      Edge& last = row.edges.back();
+      if (last.hi + 1 == edge.lo && last.op == edge.op && last.target == edge.target) {
+        last.hi = edge.hi;
+        continue;
+      }
+    }
+    row.edges.push_back(edge);
+  }
+  row.edges.shrink_to_fit();
+  edges_.clear();
+  row.build_index();
+  return row;
+}
+
+void Row::build_index() {
+  if (edges.size() <= kSearched || edges.size() > 255) return;
+  index = std::make_unique<std::array<uint8_t, 256>>();
+  index->fill(0);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    std::fill(index->begin() + edges[i].lo, index->begin() + edges[i].hi + 1,
+              static_cast<uint8_t>(i + 1));
+  }
+}
+
+Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
+SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
+void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
+Target Family::resume(StateId, Reg, SetId, RegisterPool&) { return {}; }
+StateId Family::tail_state(StateId state) { return state; }
+void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
+  key.push_back(state);
+  const auto words = regs.get(reg);
+  key.insert(key.end(), words.begin(), words.end());
+}
+
+Store::Store(uint32_t max_advance)
+    : max_advance_(max_advance), done_(std::make_unique<DoneFamily>()) {
+  register_family(FamilyId::kDone, *done_);
+  sets_.intern({});                                 // kEmptySet
+  contents_.intern({}, static_cast<uint32_t>(FamilyId::kCount));  // kDead
+  states_.grow();
+}
+
+StateId Store::intern(FamilyId family, std::span<const uint32_t> content) {
+  const auto [id, inserted] = contents_.intern(content, static_cast<uint32_t>(family));
+  if (inserted) {
+    states_.grow();
+    State state;
+    state.family = family;
+    families_[static_cast<std::size_t>(family)]->describe(contents_.get(id), state);
+    states_[id] = state;
+  }
+  return id;
+}
+
+StateId Store::done(SetId accepted) {
+  const std::array<uint32_t, 1> content{accepted};
+  return intern(FamilyId::kDone, content);
+}
+
+const Row& Store::expand(StateId id) {
+  RowBuilder builder;
+  family(states_[id].family).expand(id, builder);
+  rows_.push_back(std::make_unique<Row>(builder.take()));
+  row_bytes_ += sizeof(Row) + rows_.back()->edges.capacity() * sizeof(Edge) +
+                (rows_.back()->index != nullptr ? 256 : 0);
+  states_[id].row = rows_.back().get();
+  return *rows_.back();
+}
+
+std::size_t Store::memory_bytes() const {
+  return contents_.memory_bytes() + states_.memory_bytes() + sets_.memory_bytes() + row_bytes_ +
+         rows_.capacity() * sizeof(void*);
+}
+
+}  // namespace maskwright

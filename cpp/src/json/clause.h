@@ -1,0 +1,106 @@
+// Clauses: what one conjunction of assertion nodes asks of values of each type, resolved.
+//
+// Idea: a clause splits into independent parts, one per type, since each assertion constrains only
+// values of its own type: literals, one string language with length bounds, one number language,
+// one array shape, one object shape. Shapes refer to the targets of items and members and are
+// interned on their own, so that clauses that differ elsewhere share them.
+//
+// Cost: linear in the assertions, plus the languages (LangTable).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "json/options.h"
+#include "json/target.h"
+#include "maskwright/ir/ir.h"
+#include "maskwright/json/lang.h"
+#include "maskwright/support/interner.h"
+
+namespace maskwright {
+
+// Member names, interned.
+class KeyTable {
+ public:
+  uint32_t intern(std::string_view text);
+  const std::string& get(uint32_t id) const { return texts_[id]; }
+  uint32_t size() const { return static_cast<uint32_t>(texts_.size()); }
+
+ private:
+  std::deque<std::string> texts_;
+  std::unordered_map<std::string_view, uint32_t> ids_;
+};
+
+// The arrays of a clause: item i is judged by prefix[i], or by rest behind the prefix.
+struct ArrayShape {
+  uint32_t options, min, max;
+  uint32_t rest;                     // a target; kNone = no items there
+  std::span<const uint32_t> prefix;  // targets
+};
+
+// The objects of a clause.
+struct ObjectShape {
+  enum Flag : uint32_t { kIsRequired = 1, kIsUndeclared = 2 };
+  struct Member {
+    uint32_t key, target, flags;
+  };
+  uint32_t options, min, max;
+  uint32_t other;             // the target of all other members; kNone = refused
+  std::span<const uint32_t> words;  // 3 per member
+  std::size_t size() const { return words.size() / 3; }
+  Member member(std::size_t i) const {
+    return {words[3 * i], words[3 * i + 1], words[3 * i + 2]};
+  }
+};
+
+struct Clause {
+  uint32_t literals = 0;  // EnumLiteral bits
+  bool has_string = false, has_number = false;
+  LangId string = 0, number = 0;
+  uint32_t min_length = 0, max_length = kNone;
+  uint32_t array = kNone, object = kNone;  // shapes
+};
+
+class ClauseTable {
+ public:
+  ClauseTable(const Ir& ir, OptionsTable& options, TargetTable& targets, LangTable& langs)
+      : ir_(ir), options_(options), targets_(targets), langs_(langs) {}
+
+  uint32_t intern(uint32_t options, std::span<const uint32_t> leaves);
+  const Clause& get(uint32_t id) const { return resolved_[id]; }
+  ArrayShape array(uint32_t shape) const;
+  ObjectShape object(uint32_t shape) const;
+  KeyTable& keys() { return keys_; }
+
+ private:
+  struct Leaves;  // the nodes of a clause by kind
+
+  Leaves sort_out(std::span<const uint32_t> leaves) const;
+  void resolve_string(const Leaves& leaves, Clause& clause);
+  void resolve_number(const Leaves& leaves, bool integer, Clause& clause);
+  uint32_t resolve_array(uint32_t options, const Leaves& leaves);
+  uint32_t resolve_object(uint32_t options, const Leaves& leaves);
+  std::vector<std::string_view> enum_texts(std::span<const uint32_t> nodes, bool strings) const;
+  uint32_t target_of(uint32_t options, std::span<const uint32_t> nodes) {
+    return targets_.intern(options, nodes);
+  }
+
+  const Ir& ir_;
+  OptionsTable& options_;
+  TargetTable& targets_;
+  LangTable& langs_;
+  KeyTable keys_;
+  WordInterner clauses_;  // [options, leaves...]
+  std::deque<Clause> resolved_;
+  WordInterner arrays_;   // [options, min, max, rest, prefix...]
+  WordInterner objects_;  // [options, min, max, other, (key, target, flags)...]
+
+  friend class ObjectMerger;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,181 @@
+// The table of languages: one per meaning, made once.
+//
+// Patterns and literal lists are hash-consed as simplified terms (lang_term.h), numbers by their
+// normalised specification, intersections by their sorted operands. What is spelled in strings is
+// the alphabet of every pattern: code points whose UTF-8 bytes or whose escapes the vocabulary can
+// write. Numbers are spelled by raw ASCII bytes only.
+#include "maskwright/json/lang.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "json/lang_chars.h"
+#include "json/lang_dfa.h"
+#include "json/lang_literals.h"
+#include "json/lang_lower.h"
+#include "json/lang_term.h"
+#include "json/number_lang.h"
+
+namespace maskwright {
+
+uint32_t Lang::move(uint32_t state, uint32_t code_point) {
+  const auto row = arcs(state);
+  const auto after = std::upper_bound(row.begin(), row.end(), code_point,
+                                      [](uint32_t c, const Arc& arc) { return c < arc.lo; });
+  if (after == row.begin() || code_point > std::prev(after)->hi) return kDeadLang;
+  return std::prev(after)->target;
+}
+
+using namespace langs;
+
+struct LangTable::Impl {
+  Impl(const Ir& ir, const std::array<bool, 256>& spellable, uint32_t max_lang_states)
+      : limits{max_lang_states},
+        ascii(spellable_ascii(spellable)),
+        terms(spellable_code_points(spellable), classes, limits),
+        compiler(ir, terms, limits) {}
+
+  // The language of a kind and content, made by `make` at first use.
+  template <typename Make>
+  LangId get_or_make(std::vector<std::unique_ptr<Lang>>& langs, const std::vector<uint32_t>& key,
+                     const Make& make) {
+    const auto found = by_key.find(key);
+    if (found != by_key.end()) return found->second;
+    auto made = make();
+    const auto id = static_cast<LangId>(langs.size());
+    literals.push_back(dynamic_cast<LiteralsLang*>(made.get()));
+    owned.push_back(made.get());
+    langs.push_back(std::move(made));
+    by_key.emplace(key, id);
+    return id;
+  }
+
+  LangId of_term(std::vector<std::unique_ptr<Lang>>& langs, TermId term) {
+    return get_or_make(langs, {kTerm, term}, [&] { return compiler.make_lang(term); });
+  }
+
+  TermId any_term() {
+    return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone);
+  }
+
+  std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
+  std::unique_ptr<TableLang> filter(std::size_t literal_list, const std::vector<LangId>& ids);
+
+  enum Key : uint32_t { kTerm, kIntersection, kNumber };
+
+  LangLimits limits;
+  CodeRanges ascii;
+  ClassPool classes;
+  TermPool terms;
+  PatternCompiler compiler;
+  std::map<std::vector<uint32_t>, LangId> by_key;
+  std::vector<TableLang*> owned;         // per language
+  std::vector<LiteralsLang*> literals;   // per language, or null
+};
+
+LangTable::LangTable(const Ir& ir, const std::array<bool, 256>& spellable, uint32_t max_lang_states)
+    : impl_(std::make_unique<Impl>(ir, spellable, max_lang_states)) {}
+
+// Languages use the class pool of Impl, which is destroyed after them.
+LangTable::~LangTable() { langs_.clear(); }
+
+LangId LangTable::any_text() { return impl_->of_term(langs_, impl_->any_term()); }
+
+LangId LangTable::pattern(uint32_t expr) { return impl_->of_term(langs_, impl_->compiler.lower(expr)); }
+
+LangId LangTable::literals(std::span<const std::string> texts) {
+  // UTF-8 sorts as its code points do, and bytes compare faster.
+  std::vector<std::string_view> sorted(texts.begin(), texts.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<TermPool::CodePoints> decoded;
+  decoded.reserve(sorted.size());
+  TermPool::CodePoints text;
+  for (const std::string_view utf8 : sorted) {
+    text.clear();
+    if (decode_utf8(utf8, text)) decoded.push_back(text);
+  }
+  return impl_->of_term(langs_, impl_->terms.texts(std::move(decoded)));
+}
+
+LangId LangTable::intersection(std::span<const LangId> langs) {
+  const LangId any = any_text();
+  std::vector<LangId> ids(langs.begin(), langs.end());
+  std::erase(ids, any);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  if (ids.empty()) return any;
+  for (const LangId id : ids) {
+    if (get(id).start() == kDeadLang) return id;
+  }
+  if (ids.size() == 1) return ids.front();
+  std::vector<uint32_t> key{Impl::kIntersection};
+  key.insert(key.end(), ids.begin(), ids.end());
+  return impl_->get_or_make(langs_, key, [&] { return impl_->intersect(ids); });
+}
+
+std::unique_ptr<TableLang> LangTable::Impl::intersect(const std::vector<LangId>& ids) {
+  std::size_t smallest = ids.size();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const LiteralsLang* list = literals[ids[i]];
+    if (list == nullptr) continue;
+    if (smallest == ids.size() || list->size() < literals[ids[smallest]]->size()) smallest = i;
+  }
+  if (smallest != ids.size()) return filter(smallest, ids);
+  std::vector<TableLang*> operands;
+  for (const LangId id : ids) operands.push_back(owned[id]);
+  return std::make_unique<DfaLang>(product(operands, limits, "an intersection of patterns"), limits);
+}
+
+// The literals that all other operands accept.
+std::unique_ptr<TableLang> LangTable::Impl::filter(std::size_t literal_list,
+                                                   const std::vector<LangId>& ids) {
+  const LiteralsLang& list = *literals[ids[literal_list]];
+  std::vector<uint32_t> packed;
+  for (uint32_t index = 0; index < list.size(); ++index) {
+    const auto text = list.text(index);
+    bool kept = true;
+    for (std::size_t i = 0; i < ids.size() && kept; ++i) {
+      if (i == literal_list) continue;
+      TableLang& other = *owned[ids[i]];
+      uint32_t state = other.start();
+      for (std::size_t at = 0; at < text.size() && state != kDeadLang; ++at) {
+        state = other.move(state, text[at]);
+      }
+      kept = state != kDeadLang && other.accepts(state);
+    }
+    if (!kept) continue;
+    packed.push_back(static_cast<uint32_t>(text.size()));
+    packed.insert(packed.end(), text.begin(), text.end());
+  }
+  if (packed.empty()) return std::make_unique<DfaLang>(Dfa{}, limits);
+  return std::make_unique<LiteralsLang>(packed);
+}
+
+LangId LangTable::number(const NumberSpec& spec) {
+  NumberSpec normal = spec;
+  std::vector<uint32_t> key{Impl::kNumber};
+  const auto add_text = [&](const std::string& text) {
+    key.push_back(static_cast<uint32_t>(text.size()));
+    key.insert(key.end(), text.begin(), text.end());
+  };
+  const auto add_bound = [&](bool has, bool exclusive, std::string& bound) {
+    key.push_back((has ? 1U : 0U) | (has && exclusive ? 2U : 0U));
+    bound = has ? normalise_decimal(bound) : std::string();
+    add_text(bound);
+  };
+  key.push_back((spec.integer ? 1U : 0U) | (spec.has_values ? 2U : 0U));
+  add_bound(spec.has_lo, spec.lo_exclusive, normal.lo);
+  add_bound(spec.has_hi, spec.hi_exclusive, normal.hi);
+  for (std::string& value : normal.values) value = normalise_decimal(value);
+  std::sort(normal.values.begin(), normal.values.end());
+  normal.values.erase(std::unique(normal.values.begin(), normal.values.end()), normal.values.end());
+  if (spec.has_values) {
+    for (const std::string& value : normal.values) add_text(value);
+  }
+  return impl_->get_or_make(langs_, key, [&] {
+    return make_number_lang(normal, impl_->ascii, impl_->classes, impl_->limits);
+  });
+}
+
+}  // namespace maskwright

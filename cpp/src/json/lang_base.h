@@ -1,0 +1,37 @@
+// What all languages of a LangTable share beyond the public interface.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "maskwright/json/lang.h"
+#include "maskwright/support/error.h"
+
+namespace maskwright::langs {
+
+class TableLang : public Lang {
+ public:
+  // A measure of the time and memory spent so far on states made lazily: an eager construction
+  // that drives this language stops when it grows too large.
+  virtual uint64_t work() const { return 0; }
+};
+
+// Named limit of everything that is built eagerly. States are limited by `max_states` itself; the
+// other figures are multiples of it, so that one argument moves them all.
+struct LangLimits {
+  uint32_t max_states;
+
+  uint64_t nfa_nodes() const { return uint64_t{max_states} * 4; }
+  uint64_t arcs() const { return uint64_t{max_states} * 200; }
+  uint64_t work() const { return uint64_t{max_states} * 4096; }
+  uint64_t length_bits() const { return uint64_t{max_states} * 4096; }
+
+  [[noreturn]] void exceeded(const std::string& what) const {
+    throw Error::limit("lang-too-large",
+                       what + " exceeds max_lang_states = " + std::to_string(max_states) +
+                           "; simplify the pattern or raise max_lang_states",
+                       "max_lang_states", max_states);
+  }
+};
+
+}  // namespace maskwright::langs

@@ -1,0 +1,52 @@
+// Code point sets, UTF-8 and what a vocabulary can spell inside a JSON string.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "maskwright/support/interner.h"
+
+namespace maskwright::langs {
+
+struct CodeRange {
+  uint32_t lo, hi;  // inclusive
+};
+using CodeRanges = std::vector<CodeRange>;  // sorted, disjoint, non-adjacent unless said otherwise
+
+// Sorts and joins ranges that overlap or touch.
+CodeRanges normalise(CodeRanges ranges);
+CodeRanges intersect(std::span<const CodeRange> a, std::span<const CodeRange> b);
+bool contains(std::span<const CodeRange> ranges, uint32_t code_point);
+
+// Appends the code points of `text`; false (and nothing useful in `out`) if it is not valid UTF-8.
+bool decode_utf8(std::string_view text, std::vector<uint32_t>& out);
+
+// All code points without surrogates.
+CodeRanges all_code_points();
+// The code points that can be written inside a JSON string: raw if all bytes of the UTF-8 form are
+// spellable (never controls, '"' or '\'), else by a short escape, else by \uXXXX or a pair of them.
+CodeRanges spellable_code_points(const std::array<bool, 256>& spellable);
+// The ASCII characters that can be written outside strings.
+CodeRanges spellable_ascii(const std::array<bool, 256>& spellable);
+
+// Hash-consed code point sets.
+class ClassPool {
+ public:
+  uint32_t intern(std::span<const CodeRange> ranges);
+  uint32_t intern(uint32_t code_point);
+  std::size_t num_ranges(uint32_t id) const { return words_.get(id).size() / 2; }
+  CodeRange range(uint32_t id, std::size_t index) const {
+    const auto words = words_.get(id);
+    return {words[2 * index], words[2 * index + 1]};
+  }
+  CodeRanges get(uint32_t id) const;
+
+ private:
+  WordInterner words_;
+  std::vector<uint32_t> scratch_;
+};
+
+}  // namespace maskwright::langs

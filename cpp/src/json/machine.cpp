@@ -1,0 +1,74 @@
+#include "maskwright/json/machine.h"
+
+#include "json/array_family.h"
+#include "json/keyword_family.h"
+#include "json/machine_tables.h"
+#include "json/object_family.h"
+#include "json/value_family.h"
+
+namespace maskwright {
+
+struct JsonMachine::Impl {
+  Impl(const Ir& ir_, Store& store, const std::array<bool, 256>& spellable,
+       const JsonLimits& limits)
+      : ir(ir_),
+        tables(ir_, store, spellable, limits),
+        values(tables),
+        keywords(store),
+        arrays(tables),
+        objects(tables),
+        strings(make_string_family(store, tables.langs)),
+        names(make_key_family(store, tables.langs)),
+        numbers(make_number_family(store, tables.langs)) {
+    tables.values = &values;
+    tables.keywords = &keywords;
+    tables.arrays = &arrays;
+    tables.objects = &objects;
+    tables.strings = strings.get();
+    tables.names = names.get();
+    tables.numbers = numbers.get();
+    store.register_family(FamilyId::kValue, values);
+    store.register_family(FamilyId::kKeyword, keywords);
+    store.register_family(FamilyId::kArray, arrays);
+    store.register_family(FamilyId::kObject, objects);
+    store.register_family(FamilyId::kString, *strings);
+    store.register_family(FamilyId::kKey, *names);
+    store.register_family(FamilyId::kNumber, *numbers);
+  }
+
+  const Ir& ir;
+  JsonTables tables;
+  ValueFamily values;
+  KeywordFamily keywords;
+  ArrayFamily arrays;
+  ObjectFamily objects;
+  std::unique_ptr<StringFamily> strings;
+  std::unique_ptr<KeyFamily> names;
+  std::unique_ptr<NumberFamily> numbers;
+};
+
+JsonMachine::JsonMachine(const Ir& ir, Store& store, const std::array<bool, 256>& spellable,
+                         const JsonLimits& limits)
+    : impl_(std::make_unique<Impl>(ir, store, spellable, limits)) {}
+
+JsonMachine::~JsonMachine() = default;
+
+uint32_t JsonMachine::target(uint32_t json_expr) {
+  const auto payload = impl_->ir.expr(json_expr);
+  const uint32_t options = impl_->tables.options.intern(impl_->ir, payload);
+  return impl_->tables.targets.intern(options, payload.first(1)) | kTargetTag;
+}
+
+bool JsonMachine::productive(uint32_t target) {
+  return impl_->tables.solver.productive(target & ~kTargetTag);
+}
+
+StateId JsonMachine::start(std::span<const uint32_t> targets) {
+  return impl_->values.start(options_of(targets[0]), false, targets);
+}
+
+uint32_t JsonMachine::options_of(uint32_t target) const {
+  return impl_->tables.targets.options(target & ~kTargetTag);
+}
+
+}  // namespace maskwright

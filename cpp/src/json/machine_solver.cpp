@@ -1,0 +1,222 @@
+#include "json/machine_solver.h"
+
+#include <algorithm>
+#include <array>
+
+namespace maskwright {
+
+namespace {
+
+// Grows a vector so that it has the index.
+template <typename T>
+T& at(std::vector<T>& facts, uint32_t index) {
+  if (facts.size() <= index) facts.resize(std::max<std::size_t>(index + 1, facts.size() * 2));
+  return facts[index];
+}
+
+}  // namespace
+
+ProductivitySolver::ProductivitySolver(OptionsTable& options, TargetTable& targets,
+                                       ClauseTable& clauses, LangTable& langs)
+    : options_(options), table_(targets), clauses_(clauses), langs_(langs) {}
+
+bool ProductivitySolver::productive(uint32_t target) {
+  explore(target);
+  propagate();
+  return targets_[target].productive;
+}
+
+bool ProductivitySolver::key_spellable(uint32_t key) {
+  uint8_t& known = at(spellable_, key);
+  if (known == 0) {
+    const std::string& text = clauses_.keys().get(key);
+    const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+    });
+    bool can = plain && options_.can_spell(text);
+    if (!can) {
+      const std::array<std::string, 1> texts{text};
+      can = langs_.get(langs_.literals(texts)).start() != kDeadLang;
+    }
+    known = can && options_.can_spell("\"") ? 2 : 1;
+  }
+  return known == 2;
+}
+
+bool ProductivitySolver::names_spellable() {
+  if (names_spellable_ == 0) {
+    Lang& any = langs_.get(langs_.any_text());
+    const uint32_t start = any.start();
+    const bool can = options_.can_spell("\"") && start != kDeadLang &&
+                     any.can_finish(start, 1, kNone);
+    names_spellable_ = can ? 2 : 1;
+  }
+  return names_spellable_ == 2;
+}
+
+uint32_t ProductivitySolver::max_items(const ArrayShape& shape) const {
+  return options_.get(shape.options).can_separate ? shape.max : std::min(shape.max, 1U);
+}
+
+uint32_t ProductivitySolver::max_members(const ObjectShape& shape) const {
+  const JsonOptions& options = options_.get(shape.options);
+  if (!options.can_label) return 0;
+  return options.can_separate ? shape.max : std::min(shape.max, 1U);
+}
+
+void ProductivitySolver::explore(uint32_t target) {
+  to_visit_.push_back(target);
+  while (!to_visit_.empty()) {
+    const uint32_t next = to_visit_.back();
+    to_visit_.pop_back();
+    visit(next);
+  }
+}
+
+void ProductivitySolver::visit(uint32_t target) {
+  if (at(targets_, target).explored) return;
+  targets_[target].explored = true;
+  const uint32_t options = table_.options(target);
+  std::vector<uint32_t> ids;
+  for (const auto& leaves : table_.flatten(target)) ids.push_back(clauses_.intern(options, leaves));
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (const uint32_t id : ids) {
+    const Clause& clause = clauses_.get(id);
+    const bool literal = ((clause.literals & kEnumNull) != 0 && options_.can_spell("null")) ||
+                         ((clause.literals & kEnumFalse) != 0 && options_.can_spell("false")) ||
+                         ((clause.literals & kEnumTrue) != 0 && options_.can_spell("true"));
+    if (literal || clause.has_string || clause.has_number) mark(target);
+    if (clause.array != kNone) {
+      if (!at(arrays_, clause.array).known) know_array(clause.array);
+      arrays_[clause.array].users.push_back(target);
+      if (arrays_[clause.array].productive) mark(target);
+    }
+    if (clause.object != kNone) {
+      if (!at(objects_, clause.object).known) know_object(clause.object);
+      objects_[clause.object].users.push_back(target);
+      if (objects_[clause.object].productive) mark(target);
+    }
+  }
+  targets_[target].clauses = std::move(ids);
+}
+
+// Lets a shape wait for a target, or counts it at once if it is known to be productive.
+void ProductivitySolver::depend(uint32_t target, Use use) {
+  if (target == kNone) return;
+  TargetFacts& facts = at(targets_, target);
+  if (facts.productive) {
+    apply(use);
+  } else {
+    facts.uses.push_back(use);
+  }
+  if (!facts.explored) to_visit_.push_back(target);
+}
+
+void ProductivitySolver::know_array(uint32_t shape) {
+  const ArrayShape array = clauses_.array(shape);
+  ArrayFacts& facts = arrays_[shape];
+  facts.known = true;
+  const uint32_t max = max_items(array);
+  const auto prefix = static_cast<uint32_t>(array.prefix.size());
+  const uint32_t needed = std::min(array.min, prefix);
+  const bool needs_rest = array.min > prefix;
+  facts.possible = options_.can_spell("[]") && array.min <= max &&
+                   !(needs_rest && array.rest == kNone);
+  facts.waiting = needed + (needs_rest ? 1 : 0);
+  // Places that are not needed still have to be explored.
+  for (uint32_t i = 0; i < prefix; ++i) {
+    if (i < needed) {
+      depend(array.prefix[i], {shape, Role::kItem});
+    } else {
+      to_visit_.push_back(array.prefix[i]);
+    }
+  }
+  if (needs_rest) {
+    depend(array.rest, {shape, Role::kItem});
+  } else if (array.rest != kNone) {
+    to_visit_.push_back(array.rest);
+  }
+  settle_array(shape);
+}
+
+void ProductivitySolver::know_object(uint32_t shape) {
+  const ObjectShape object = clauses_.object(shape);
+  objects_[shape].known = true;
+  const uint32_t max = max_members(object);
+  uint32_t required = 0;
+  bool possible = options_.can_spell("{}");
+  for (std::size_t i = 0; i < object.size(); ++i) {
+    const auto [key, target, flags] = object.member(i);
+    const bool is_required = (flags & ObjectShape::kIsRequired) != 0;
+    const bool can = target != kNone && key_spellable(key);
+    if (is_required) {
+      ++required;
+      possible = possible && can;
+    }
+    // The counters of the facts are set below; uses may be applied before that.
+    if (is_required) ++objects_[shape].waiting;
+    if (can) {
+      depend(target, {shape, is_required ? Role::kRequiredMember : Role::kMember});
+    } else if (target != kNone) {
+      to_visit_.push_back(target);
+    }
+  }
+  if (object.other != kNone && names_spellable()) {
+    depend(object.other, {shape, Role::kOther});
+  } else if (object.other != kNone) {
+    to_visit_.push_back(object.other);
+  }
+  objects_[shape].min = object.min;
+  objects_[shape].possible = possible && required <= max && object.min <= max;
+  settle_object(shape);
+}
+
+void ProductivitySolver::apply(const Use& use) {
+  switch (use.role) {
+    case Role::kItem:
+      --arrays_[use.shape].waiting;
+      settle_array(use.shape);
+      return;
+    case Role::kRequiredMember:
+      --objects_[use.shape].waiting;
+      ++objects_[use.shape].available;
+      break;
+    case Role::kMember: ++objects_[use.shape].available; break;
+    case Role::kOther: objects_[use.shape].open = true; break;
+  }
+  settle_object(use.shape);
+}
+
+void ProductivitySolver::settle_array(uint32_t shape) {
+  ArrayFacts& facts = arrays_[shape];
+  if (facts.productive || !facts.possible || facts.waiting != 0) return;
+  facts.productive = true;
+  for (const uint32_t user : facts.users) mark(user);
+}
+
+void ProductivitySolver::settle_object(uint32_t shape) {
+  ObjectFacts& facts = objects_[shape];
+  if (facts.productive || !facts.possible || facts.waiting != 0) return;
+  if (!facts.open && facts.available < facts.min) return;
+  facts.productive = true;
+  for (const uint32_t user : facts.users) mark(user);
+}
+
+void ProductivitySolver::mark(uint32_t target) {
+  if (targets_[target].productive) return;
+  targets_[target].productive = true;
+  marked_.push_back(target);
+}
+
+void ProductivitySolver::propagate() {
+  while (!marked_.empty()) {
+    const uint32_t target = marked_.back();
+    marked_.pop_back();
+    const std::vector<Use> uses = std::move(targets_[target].uses);
+    targets_[target].uses.clear();
+    for (const Use& use : uses) apply(use);
+  }
+}
+
+}  // namespace maskwright

@@ -1,0 +1,90 @@
+// Which targets have a value at all: a least fixpoint over everything reachable from a root.
+//
+// Idea: explore first (every target flattened, every clause resolved, so that each limit is met
+// here and never later), then propagate: a target that turns out productive decrements counters in
+// the array and object shapes that wait for it; a shape that waits for nothing more makes the
+// targets of its clauses productive. What was never reached by propagation has no finite value.
+// A shape also counts the bytes that it needs: brackets, separators, names.
+//
+// Cost: linear in the places (items, members) of the reachable shapes. Repeated calls only look at
+// what is new, since the old part is closed under reachability.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "json/clause.h"
+
+namespace maskwright {
+
+class ProductivitySolver {
+ public:
+  ProductivitySolver(OptionsTable& options, TargetTable& targets, ClauseTable& clauses,
+                     LangTable& langs);
+
+  bool productive(uint32_t target);
+  // Of explored targets and shapes only.
+  bool target_productive(uint32_t target) const {
+    return target != kNone && targets_[target].productive;
+  }
+  bool array_productive(uint32_t shape) const { return arrays_[shape].productive; }
+  bool object_productive(uint32_t shape) const { return objects_[shape].productive; }
+  std::span<const uint32_t> clauses(uint32_t target) const { return targets_[target].clauses; }
+
+  bool key_spellable(uint32_t key);
+  // Infinitely many names can be spelled.
+  bool names_spellable();
+  // Bounds on counts after what the separators allow.
+  uint32_t max_items(const ArrayShape& shape) const;
+  uint32_t max_members(const ObjectShape& shape) const;
+
+ private:
+  enum class Role : uint8_t { kItem, kRequiredMember, kMember, kOther };
+  struct Use {
+    uint32_t shape;
+    Role role;
+  };
+  struct TargetFacts {
+    bool explored = false, productive = false;
+    std::vector<uint32_t> clauses;
+    std::vector<Use> uses;
+  };
+  struct ArrayFacts {
+    bool known = false, possible = false, productive = false;
+    uint32_t waiting = 0;
+    std::vector<uint32_t> users;
+  };
+  struct ObjectFacts {
+    bool known = false, possible = false, productive = false, open = false;
+    uint32_t waiting = 0;    // required members without a value so far
+    uint32_t available = 0;  // members with a value
+    uint32_t min = 0;
+    std::vector<uint32_t> users;
+  };
+
+  void explore(uint32_t target);
+  void visit(uint32_t target);
+  void know_array(uint32_t shape);
+  void know_object(uint32_t shape);
+  void depend(uint32_t target, Use use);
+  void apply(const Use& use);
+  void settle_array(uint32_t shape);
+  void settle_object(uint32_t shape);
+  void mark(uint32_t target);
+  void propagate();
+
+  OptionsTable& options_;
+  TargetTable& table_;
+  ClauseTable& clauses_;
+  LangTable& langs_;
+  std::vector<TargetFacts> targets_;
+  std::vector<ArrayFacts> arrays_;
+  std::vector<ObjectFacts> objects_;
+  std::vector<uint32_t> to_visit_;
+  std::vector<uint32_t> marked_;      // productive, not yet propagated
+  std::vector<uint8_t> spellable_;    // per key: 0 unknown, 1 no, 2 yes
+  uint8_t names_spellable_ = 0;
+};
+
+}  // namespace maskwright

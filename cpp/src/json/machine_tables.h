@@ -1,0 +1,71 @@
+// What the JSON families share: the tables of one grammar, built once, and each other's states.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "json/clause.h"
+#include "json/machine_plan.h"
+#include "json/machine_solver.h"
+#include "json/options.h"
+#include "json/target.h"
+#include "maskwright/automata/store.h"
+#include "maskwright/json/lang.h"
+#include "maskwright/json/strings.h"
+
+namespace maskwright {
+
+class ValueFamily;
+class KeywordFamily;
+class ArrayFamily;
+class ObjectFamily;
+
+// One way to read an array or object: what it satisfies, and the shape that says so.
+struct Alternative {
+  uint32_t accept;  // callee id
+  uint32_t shape;
+  friend auto operator<=>(const Alternative&, const Alternative&) = default;
+};
+
+struct JsonTables {
+  JsonTables(const Ir& ir, Store& store_, const std::array<bool, 256>& spellable,
+             const JsonLimits& limits)
+      : store(store_),
+        langs(ir, spellable, limits.max_lang_states),
+        options(spellable),
+        targets(ir, options, limits),
+        clauses(ir, options, targets, langs),
+        solver(options, targets, clauses, langs),
+        plans(options, clauses, solver) {}
+
+  Store& store;
+  LangTable langs;
+  OptionsTable options;
+  TargetTable targets;
+  ClauseTable clauses;
+  ProductivitySolver solver;
+  PlanTable plans;
+
+  ValueFamily* values = nullptr;
+  KeywordFamily* keywords = nullptr;
+  ArrayFamily* arrays = nullptr;
+  ObjectFamily* objects = nullptr;
+  StringFamily* strings = nullptr;
+  KeyFamily* names = nullptr;
+  NumberFamily* numbers = nullptr;
+};
+
+// Sorts and makes unique, as sets of callee ids are kept.
+inline void make_set(std::vector<uint32_t>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+inline bool in_set(std::span<const uint32_t> set, uint32_t id) {
+  return std::binary_search(set.begin(), set.end(), id);
+}
+
+}  // namespace maskwright

@@ -1,0 +1,64 @@
+// Frames inside an object: [alive set, phase, name, bytes], register = seen members.
+//
+// Idea: all alternatives of a union are read together (object_family_union.h). Names are read by
+// the key family, which returns the name's index in the union's list and is told by its own
+// register which names may come; values by the value family, which returns the targets that the
+// value satisfies. An alternative leaves the alive set as soon as it refuses a name or a value or
+// could not be completed any more. Seen members live in the register (object_family_members.h), so
+// the number of states does not depend on which members were seen.
+//
+// Cost: a step is linear in the members of the alternatives that are alive.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "json/machine_tables.h"
+#include "json/object_family_members.h"
+#include "json/object_family_union.h"
+
+namespace maskwright {
+
+class ObjectFamily final : public Family {
+ public:
+  explicit ObjectFamily(JsonTables& tables) : tables_(tables), unions_(tables) {}
+
+  // The state after '{'; `alternatives` sorted and unique, register 0.
+  StateId start(std::span<const Alternative> alternatives);
+
+  void describe(std::span<const uint32_t> content, State& state) override;
+  void expand(StateId state, RowBuilder& row) override;
+  Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
+              RegisterPool& regs) override;
+  void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) override;
+  Target resume(StateId state, Reg reg, SetId accepted, RegisterPool& regs) override;
+  void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+
+ private:
+  // kLabel: in the key separator, kSeparator: in the item separator, after so many bytes.
+  enum Phase : uint32_t { kOpen, kName, kAfterName, kLabel, kValue, kAfterValue, kSeparator };
+
+  struct Position {
+    const AliveSet* alive;
+    uint32_t phase, name, bytes;
+  };
+
+  Position position(StateId state) const;
+  const JsonOptions& options(const AliveSet& alive) const {
+    return tables_.options.get(alive.all->options);
+  }
+  StateId at(const AliveSet& alive, uint32_t phase, uint32_t name = 0, uint32_t bytes = 0);
+  StateId next_name(const AliveSet& alive, uint32_t bytes);
+  StateId next_value(const AliveSet& alive, uint32_t name, uint32_t bytes);
+  StateId close(const AliveSet& alive, const SeenMembers& seen) const;
+  StateId value_state(const AliveSet& alive, uint32_t name) const;
+  Target after_name(const AliveSet& alive, Reg reg, uint32_t name, RegisterPool& regs);
+  Target after_value(const AliveSet& alive, Reg reg, uint32_t name, SetId accepted,
+                     RegisterPool& regs);
+
+  JsonTables& tables_;
+  ObjectUnions unions_;
+};
+
+}  // namespace maskwright

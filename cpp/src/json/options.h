@@ -1,0 +1,50 @@
+// How the text of a JSON value is laid out: the options of one JSON expression, interned.
+//
+// Idea: options are part of every target, so values of different layouts never share a state.
+// With free whitespace the separators are "," and ":" and the whitespace belongs to the states
+// around them; otherwise the separators are byte strings that are read as given.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+
+#include "maskwright/ir/ir.h"
+
+namespace maskwright {
+
+struct JsonOptions {
+  bool any_order = false;
+  bool whitespace = false;
+  bool strict = false;
+  uint32_t max_whitespace = 0;  // bytes between two tokens, if whitespace
+  std::string item_separator;   // whitespace around one ',' and one ':'
+  std::string key_separator;
+  bool can_separate = false;  // item_separator can be spelled
+  bool can_label = false;     // key_separator can be spelled
+
+  bool same_layout(const JsonOptions& other) const {
+    return any_order == other.any_order && whitespace == other.whitespace &&
+           strict == other.strict && max_whitespace == other.max_whitespace &&
+           item_separator == other.item_separator && key_separator == other.key_separator;
+  }
+};
+
+class OptionsTable {
+ public:
+  explicit OptionsTable(const std::array<bool, 256>& spellable) : spellable_(spellable) {}
+
+  // The options in the payload of a JSON expression. Raises Error(kMalformed) for a separator that
+  // is not JSON.
+  uint32_t intern(const Ir& ir, std::span<const uint32_t> payload);
+  const JsonOptions& get(uint32_t id) const { return options_[id]; }
+  bool can_spell(std::string_view text) const;
+
+ private:
+  std::array<bool, 256> spellable_;
+  std::deque<JsonOptions> options_;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,135 @@
+#include "json/value_family.h"
+
+#include <tuple>
+
+#include "json/array_family.h"
+#include "json/keyword_family.h"
+#include "json/object_family.h"
+
+namespace maskwright {
+
+struct ValueFamily::Choices {
+  std::array<std::vector<uint32_t>, 3> keywords;  // by KeywordFamily::Word
+  std::vector<StringItem> strings;
+  std::vector<NumberItem> numbers;
+  std::vector<Alternative> arrays, objects;
+};
+
+namespace {
+
+void make_unique(std::vector<StringItem>& items) {
+  const auto key = [](const StringItem& i) { return std::tie(i.accept, i.lang, i.min, i.max); };
+  std::sort(items.begin(), items.end(),
+            [&](const StringItem& a, const StringItem& b) { return key(a) < key(b); });
+  const auto end = std::unique(items.begin(), items.end(), [&](const auto& a, const auto& b) {
+    return key(a) == key(b);
+  });
+  items.erase(end, items.end());
+}
+
+void make_unique(std::vector<NumberItem>& items) {
+  const auto key = [](const NumberItem& i) { return std::tie(i.accept, i.lang); };
+  std::sort(items.begin(), items.end(),
+            [&](const NumberItem& a, const NumberItem& b) { return key(a) < key(b); });
+  const auto end = std::unique(items.begin(), items.end(), [&](const auto& a, const auto& b) {
+    return key(a) == key(b);
+  });
+  items.erase(end, items.end());
+}
+
+void make_unique(std::vector<Alternative>& alternatives) {
+  std::sort(alternatives.begin(), alternatives.end());
+  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+}
+
+}  // namespace
+
+StateId ValueFamily::start(uint32_t options, bool after_token, std::span<const uint32_t> targets) {
+  const bool leading = after_token && tables_.options.get(options).whitespace;
+  std::vector<uint32_t> content{options * 2 + (leading ? 1 : 0)};
+  content.insert(content.end(), targets.begin(), targets.end());
+  return tables_.store.intern(FamilyId::kValue, content);
+}
+
+void ValueFamily::describe(std::span<const uint32_t> content, State& state) {
+  if ((content[0] & 1) == 0) return;
+  state.whitespace_limit = tables_.options.get(content[0] / 2).max_whitespace;
+  state.flags = kWhitespace;
+}
+
+ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) const {
+  Choices choices;
+  for (const uint32_t accept : targets) {
+    for (const uint32_t id : tables_.solver.clauses(accept & ~kTargetTag)) {
+      const Clause& clause = tables_.clauses.get(id);
+      for (uint32_t word = 0; word < 3; ++word) {
+        if ((clause.literals >> word & 1) != 0) choices.keywords[word].push_back(accept);
+      }
+      if (clause.has_string) {
+        choices.strings.push_back({accept, clause.string, clause.min_length, clause.max_length});
+      }
+      if (clause.has_number) choices.numbers.push_back({accept, clause.number});
+      if (clause.array != kNone && tables_.solver.array_productive(clause.array)) {
+        choices.arrays.push_back({accept, clause.array});
+      }
+      if (clause.object != kNone && tables_.solver.object_productive(clause.object)) {
+        choices.objects.push_back({accept, clause.object});
+      }
+    }
+  }
+  return choices;
+}
+
+void ValueFamily::add_keywords(const Choices& choices, RowBuilder& row) {
+  static constexpr std::array<std::string_view, 3> kTexts{"null", "false", "true"};
+  for (uint32_t word = 0; word < 3; ++word) {
+    std::vector<uint32_t> accepts = choices.keywords[word];
+    if (accepts.empty() || !tables_.options.can_spell(kTexts[word])) continue;
+    make_set(accepts);
+    const auto letter = static_cast<uint8_t>(kTexts[word][0]);
+    row.add(letter, letter,
+            tables_.keywords->start(static_cast<KeywordFamily::Word>(word),
+                                    tables_.store.intern_set(accepts)));
+  }
+}
+
+// The first byte of a number is read here: the edges are those of the number's own start state.
+void ValueFamily::add_number(Choices& choices, RowBuilder& row) {
+  if (choices.numbers.empty()) return;
+  make_unique(choices.numbers);
+  const StateId start = tables_.numbers->start(choices.numbers);
+  if (start == kDead) return;
+  for (const Edge& edge : tables_.store.row(start).edges) {
+    row.add(edge.lo, edge.hi, edge.target, edge.op);
+  }
+}
+
+void ValueFamily::expand(StateId state, RowBuilder& row) {
+  const auto content = tables_.store.content(state);
+  const auto targets = content.subspan(1);
+  if ((content[0] & 1) != 0) {
+    const StateId base = start(content[0] / 2, false, targets);
+    for (const Edge& edge : tables_.store.row(base).edges) {
+      row.add(edge.lo, edge.hi, edge.target, edge.op);
+    }
+    return;
+  }
+  Choices choices = collect(targets);
+  add_keywords(choices, row);
+  add_number(choices, row);
+  if (!choices.strings.empty()) {
+    make_unique(choices.strings);
+    const StateId string = tables_.strings->start(choices.strings);
+    if (string != kDead) row.add('"', '"', string);
+  }
+  if (!choices.arrays.empty()) {
+    make_unique(choices.arrays);
+    row.add('[', '[', tables_.arrays->start(choices.arrays));
+  }
+  if (!choices.objects.empty()) {
+    make_unique(choices.objects);
+    row.add('{', '{', tables_.objects->start(choices.objects));
+  }
+}
+
+}  // namespace maskwright

@@ -1,0 +1,38 @@
+// Frames before a JSON value: [options * 2 + leading whitespace, targets...].
+//
+// Idea: the first byte of a value tells its type, so the alternatives of all targets are sorted by
+// type into one string, number, keyword, array and object frame each; those return the targets that
+// the value satisfies. Leading whitespace belongs to the value, so that all places that expect the
+// same targets share one state. Cost: linear in the clauses of the targets, on the first visit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "json/machine_tables.h"
+
+namespace maskwright {
+
+class ValueFamily final : public Family {
+ public:
+  explicit ValueFamily(JsonTables& tables) : tables_(tables) {}
+
+  // `targets`: a sorted, non-empty set of callee ids of productive targets with these options.
+  // `after_token`: whitespace may come first, if the options have any.
+  StateId start(uint32_t options, bool after_token, std::span<const uint32_t> targets);
+
+  void describe(std::span<const uint32_t> content, State& state) override;
+  void expand(StateId state, RowBuilder& row) override;
+
+ private:
+  struct Choices;  // the alternatives of a state by type
+
+  Choices collect(std::span<const uint32_t> targets) const;
+  void add_keywords(const Choices& choices, RowBuilder& row);
+  void add_number(Choices& choices, RowBuilder& row);
+
+  JsonTables& tables_;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,318 @@
+#include "maskwright/mask/mask_store.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace maskwright {
+
+namespace {
+
+// A state with one of these needs more than its row.
+constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
+
+bool is_done_at_bottom(const Config& config, const Store& store) {
+  return config.stack == kBottom && store.state(config.state).family == FamilyId::kDone;
+}
+
+}  // namespace
+
+MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
+    : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules) {}
+
+bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
+                     bool walk) {
+  std::ranges::fill(row, 0);
+  std::vector<Level> now;
+  for (const Config& config : closed) {
+    const State& state = store_.state(config.state);
+    if (state.family == FamilyId::kDone) continue;
+    if ((state.flags & kWhitespace) == 0 && store_.row(config.state).edges.empty() &&
+        (state.family != FamilyId::kRules || rules_.token_edges(config.state).empty())) {
+      continue;
+    }
+    const uint32_t entry = root_entry(config, arena, walk);
+    if (entry == kMissing) return false;
+    now.push_back({entry, config.stack});
+  }
+  while (!now.empty()) {
+    std::vector<Level> next;
+    for (const Level& level : now) {
+      const Entry& entry = entries_[level.entry];
+      render(entry, row);
+      if (!entry.escapes.empty() && !add_children(level, arena, next, walk)) return false;
+    }
+    now = std::move(next);
+  }
+  return true;
+}
+
+void MaskStore::render(const Entry& entry, std::span<uint32_t> row) const {
+  if (entry.dense) {
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] |= entry.words[i];
+  } else {
+    for (const uint32_t token : entry.words) row[token / 32] |= 1U << token % 32;
+  }
+}
+
+bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out,
+                             bool walk) {
+  const std::vector<uint32_t> nodes(arena.nodes(level.stack).begin(),
+                                    arena.nodes(level.stack).end());
+  for (const uint32_t id : nodes) {
+    const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
+    const uint32_t child = id == kBottom ? last_entry(level.entry, walk)
+                                         : child_entry(level.entry, node, arena, walk);
+    if (child == kMissing) return false;
+    const auto same = std::ranges::find(out, child, &Level::entry);
+    if (same != out.end()) {
+      same->stack = arena.join(same->stack, node.below);
+    } else {
+      out.push_back({child, node.below});
+    }
+  }
+  return true;
+}
+
+// --- entries ------------------------------------------------------------------------------------
+
+void MaskStore::append_key(const Config& config, Arena& arena, KeyWords& key) {
+  const State& state = store_.state(config.state);
+  if ((state.flags & kHasRegister) != 0) {
+    store_.family(state.family).mask_key(config.state, config.reg, arena.regs(), key);
+  } else {
+    key.push_back(config.state);
+  }
+  if ((state.flags & kWhitespace) != 0) {
+    key.push_back(std::min(state.whitespace_limit - config.run, store_.max_advance()));
+  }
+}
+
+uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
+  KeyWords words;
+  append_key(config, arena, words);
+  const uint32_t key = keys_.intern(words, 0).id;
+  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
+    return known->second;
+  }
+  if (!walk) return kMissing;
+  begin_walk();
+  levels_[0].set.clear();
+  levels_[0].set.add(localise(config, arena), *arena_);
+  settle(levels_[0]);
+  std::vector<Escape> escapes;
+  if (store_.state(config.state).family == FamilyId::kRules) add_token_symbols(config.state);
+  walk_below(0, escapes);
+  return finish_walk(key, std::move(escapes));
+}
+
+uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
+  std::vector<Config> after;
+  KeyWords words;
+  for (const SetId set : entries_[parent].sets) {
+    Config config = runner_.resume(node, set, arena);
+    config.stack = kBottom;
+    after.push_back(config);
+    const std::size_t length_at = words.size();
+    words.push_back(0);
+    if (config.state != kDead) append_key(config, arena, words);
+    words[length_at] = static_cast<uint32_t>(words.size() - length_at);
+  }
+  const uint32_t key = keys_.intern(words, parent + 1).id;
+  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
+    return known->second;
+  }
+  if (!walk) return kMissing;
+  begin_walk();
+  std::vector<Escape> escapes;
+  std::vector<Config> local;
+  for (const Config& config : after) local.push_back(localise(config, arena));
+  for (const Escape& escape : entries_[parent].escapes) {
+    const auto& sets = entries_[parent].sets;
+    const auto index = std::ranges::lower_bound(sets, escape.returned) - sets.begin();
+    const Config& config = local[static_cast<std::size_t>(index)];
+    if (config.state == kDead) continue;
+    levels_[0].set.clear();
+    runner_.add(config, *arena_, levels_[0].set);
+    if (levels_[0].set.empty()) continue;
+    enter(escape.node, levels_[0].set, escapes);
+    settle(levels_[0]);
+    walk_below(escape.node, escapes);
+  }
+  return finish_walk(key, std::move(escapes));
+}
+
+// Below the root frame nothing follows: the tokens that end exactly where it returned.
+uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
+  static constexpr uint32_t kNothingBelow = 0;  // no child key is that short
+  const uint32_t key = keys_.intern({&kNothingBelow, 1}, parent + 1).id;
+  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
+    return known->second;
+  }
+  if (!walk) return kMissing;
+  begin_walk();
+  for (const Escape& escape : entries_[parent].escapes) {
+    for (const uint32_t token : vocabulary_.tokens_at(escape.node)) allow(token);
+  }
+  return finish_walk(key, {});
+}
+
+// The configuration with its register in the walk's own arena and an unknown stack.
+Config MaskStore::localise(const Config& config, Arena& arena) {
+  Config local = config;
+  local.stack = kBottom;
+  if ((store_.state(config.state).flags & kPooledRegister) != 0) {
+    local.reg = arena_->regs().intern(arena.regs().get(config.reg));
+  }
+  return local;
+}
+
+void MaskStore::begin_walk() {
+  arena_ = std::make_unique<Arena>();
+  found_.assign(vocabulary_.mask_words(), 0);
+  if (levels_.empty()) levels_.resize(vocabulary_.max_token_length() + 1);
+  ++counters_.cold_walks;
+}
+
+uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
+  const uint32_t id = entries_.grow();
+  Entry& entry = entries_[id];
+  std::size_t count = 0;
+  for (const uint32_t word : found_) count += static_cast<std::size_t>(std::popcount(word));
+  entry.dense = count > found_.size() / 2;
+  if (entry.dense) {
+    entry.words = found_;
+  } else {
+    entry.words.reserve(count);
+    for (uint32_t i = 0; i < found_.size(); ++i) {
+      for (uint32_t word = found_[i]; word != 0; word &= word - 1) {
+        entry.words.push_back(i * 32 + static_cast<uint32_t>(std::countr_zero(word)));
+      }
+    }
+  }
+  for (const Escape& escape : escapes) entry.sets.push_back(escape.returned);
+  std::ranges::sort(entry.sets);
+  entry.sets.erase(std::unique(entry.sets.begin(), entry.sets.end()), entry.sets.end());
+  escapes.shrink_to_fit();
+  entry.escapes = std::move(escapes);
+  entry_of_key_.emplace(key, id);
+  ++counters_.entries;
+  counters_.memory_bytes += sizeof(Entry) + entry.words.capacity() * 4 +
+                            entry.escapes.capacity() * sizeof(Escape) + entry.sets.capacity() * 4;
+  return id;
+}
+
+// --- the walk -----------------------------------------------------------------------------------
+
+// Walks the subtree below `node`; levels_[0] holds the closed configurations at it.
+void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
+  const uint32_t base = vocabulary_.depth(node);
+  const uint32_t end = vocabulary_.next(node);
+  uint64_t visited = 0;
+  for (uint32_t i = node + 1; i < end;) {
+    ++visited;
+    const uint32_t level = vocabulary_.depth(i) - base;
+    const Depth& from = levels_[level - 1];
+    Depth& here = levels_[level];
+    if (from.single && step_single(from, vocabulary_.byte(i), here)) {
+      if (here.config.state == kDead) {
+        i = vocabulary_.next(i);
+        continue;
+      }
+      for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
+      ++i;
+      continue;
+    }
+    here.set.clear();
+    if (from.single) {
+      runner_.scan({&from.config, 1}, vocabulary_.byte(i), *arena_, here.set);
+    } else {
+      runner_.scan(from.set.configs(), vocabulary_.byte(i), *arena_, here.set);
+    }
+    if (here.set.empty()) {
+      i = vocabulary_.next(i);
+      continue;
+    }
+    enter(i, here.set, escapes);
+    settle(here);
+    ++i;
+  }
+  counters_.visited_nodes += visited;
+}
+
+// The common step: one configuration, a plain edge, a target that only reads. Returns false where
+// the general step is needed; a refused byte gives kDead.
+bool MaskStore::step_single(const Depth& from, uint8_t byte, Depth& to) {
+  if (from.whitespace) return false;
+  const Edge* edge = from.row->find(byte);
+  if (edge == nullptr) {
+    to.config.state = kDead;
+    return true;
+  }
+  if (edge->op != Op::kPlain) return false;
+  to.config = {edge->target, from.config.reg, 0, from.config.stack};
+  if (edge->target == from.config.state && from.reads_only) {
+    to.row = from.row;
+  } else {
+    if ((store_.state(edge->target).flags & kNotPlain) != 0) return false;
+    to.row = &store_.row(edge->target);
+  }
+  to.single = true;
+  to.reads_only = true;
+  to.whitespace = false;
+  return true;
+}
+
+void MaskStore::settle(Depth& depth) {
+  depth.single = depth.set.size() == 1;
+  if (!depth.single) return;
+  depth.config = depth.set[0];
+  const uint16_t flags = store_.state(depth.config.state).flags;
+  depth.reads_only = (flags & kNotPlain) == 0;
+  depth.whitespace = (flags & kWhitespace) != 0;
+  depth.row = &store_.row(depth.config.state);
+}
+
+// Decides the tokens that end at a node, closes the configurations for its children and records
+// where the walk's first frame may have returned.
+void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes) {
+  const auto tokens = vocabulary_.tokens_at(node);
+  bool inside = false;
+  bool done = false;
+  for (const Config& config : set.configs()) {
+    (is_done_at_bottom(config, store_) ? done : inside) = true;
+  }
+  if (inside) {
+    for (const uint32_t token : tokens) allow(token);
+  }
+  const bool deeper = vocabulary_.has_children(node);
+  if (!deeper && (tokens.empty() || inside || !done)) return;
+  returned_.clear();
+  if (deeper) {
+    runner_.close(set, *arena_, &returned_);
+  } else {
+    for (const Config& config : set.configs()) {
+      if (is_done_at_bottom(config, store_)) returned_.push_back(store_.state(config.state).accepts);
+    }
+  }
+  std::ranges::sort(returned_);
+  returned_.erase(std::unique(returned_.begin(), returned_.end()), returned_.end());
+  for (const SetId returned : returned_) escapes.push_back({node, returned});
+}
+
+void MaskStore::add_token_symbols(StateId state) {
+  for (const RulesMachine::TokenEdge& edge : rules_.token_edges(state)) {
+    const auto payload = ir_.expr(edge.expr);
+    const auto ids = payload.subspan(2);
+    if (payload[0] == 0) {
+      for (const uint32_t id : ids) {
+        if (id < vocabulary_.vocab_size()) allow(id);
+      }
+    } else {
+      for (uint32_t id = 0; id < vocabulary_.vocab_size(); ++id) {
+        if (std::ranges::find(ids, id) == ids.end()) allow(id);
+      }
+    }
+  }
+}
+
+}  // namespace maskwright

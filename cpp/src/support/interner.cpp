@@ -1,0 +1,84 @@
+#include "maskwright/support/interner.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace maskwright {
+
+uint64_t hash_words(std::span<const uint32_t> words, uint64_t seed) {
+  uint64_t hash = seed * 0x9E3779B97F4A7C15ULL + words.size();
+  for (const uint32_t word : words) {
+    hash = (hash ^ word) * 0xBF58476D1CE4E5B9ULL;
+    hash ^= hash >> 29;
+  }
+  hash *= 0x94D049BB133111EBULL;
+  return hash ^ (hash >> 32);
+}
+
+WordInterner::Result WordInterner::intern(std::span<const uint32_t> words, uint32_t tag) {
+  if ((entries_.size() + 1) * 4 > slots_.size() * 3) rehash();
+  const uint64_t hash = hash_words(words, tag);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+    if (slots_[slot] == 0) {
+      const uint32_t* stored = store(words);
+      const uint32_t id = entries_.grow();
+      entries_[id] = {stored, static_cast<uint32_t>(words.size()), tag, hash};
+      slots_[slot] = id + 1;
+      return {id, true};
+    }
+    const uint32_t id = slots_[slot] - 1;
+    const Entry& entry = entries_[id];
+    if (entry.hash == hash && entry.tag == tag && entry.length == words.size() &&
+        std::equal(words.begin(), words.end(), entry.words)) {
+      return {id, false};
+    }
+  }
+}
+
+uint32_t WordInterner::find(std::span<const uint32_t> words, uint32_t tag) const {
+  if (slots_.empty()) return kMissing;
+  const uint64_t hash = hash_words(words, tag);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    const uint32_t id = slots_[slot] - 1;
+    const Entry& entry = entries_[id];
+    if (entry.hash == hash && entry.tag == tag && entry.length == words.size() &&
+        std::equal(words.begin(), words.end(), entry.words)) {
+      return id;
+    }
+  }
+  return kMissing;
+}
+
+std::size_t WordInterner::memory_bytes() const {
+  return entries_.memory_bytes() + slots_.size() * sizeof(uint32_t) +
+         block_words_ * sizeof(uint32_t);
+}
+
+const uint32_t* WordInterner::store(std::span<const uint32_t> words) {
+  if (words.empty()) return nullptr;
+  if (block_used_ + words.size() > block_size_) {
+    const std::size_t wanted = std::min<std::size_t>(std::max<std::size_t>(64, block_words_), 16384);
+    block_size_ = std::max(words.size(), wanted);
+    blocks_.push_back(std::make_unique<uint32_t[]>(block_size_));
+    block_used_ = 0;
+    block_words_ += block_size_;
+  }
+  uint32_t* target = blocks_.back().get() + block_used_;
+  std::memcpy(target, words.data(), words.size_bytes());
+  block_used_ += words.size();
+  return target;
+}
+
+void WordInterner::rehash() {
+  const std::size_t size = std::max<std::size_t>(64, slots_.size() * 2);
+  slots_.assign(size, 0);
+  for (uint32_t id = 0; id < entries_.size(); ++id) {
+    std::size_t slot = entries_[id].hash & (size - 1);
+    while (slots_[slot] != 0) slot = (slot + 1) & (size - 1);
+    slots_[slot] = id + 1;
+  }
+}
+
+}  // namespace maskwright

@@ -1,0 +1,97 @@
+#include "maskwright/trie/trie.h"
+
+#include <algorithm>
+
+#include "maskwright/support/error.h"
+
+namespace maskwright {
+
+namespace {
+
+void check_ids(std::span<const uint32_t> ids, uint32_t vocab_size, const std::string& what) {
+  for (const uint32_t id : ids) {
+    if (id >= vocab_size) {
+      throw Error(ErrorKind::kTokenizer, "tokenizer-id-out-of-range",
+                  what + " " + std::to_string(id) + " is outside the vocabulary of " +
+                      std::to_string(vocab_size) + " ids; pass ids below vocab_size");
+    }
+  }
+}
+
+}  // namespace
+
+Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
+                       std::vector<uint32_t> special_token_ids,
+                       std::vector<uint32_t> stop_token_ids)
+    : tokens_(std::move(tokens)),
+      ordinary_(tokens_.size(), true),
+      vocab_size_(vocab_size),
+      stop_token_ids_(std::move(stop_token_ids)) {
+  if (vocab_size_ < tokens_.size()) {
+    throw Error(ErrorKind::kTokenizer, "tokenizer-vocab-size",
+                "vocab_size " + std::to_string(vocab_size_) + " is smaller than the " +
+                    std::to_string(tokens_.size()) +
+                    " tokens given; pass at least the number of tokens");
+  }
+  check_ids(special_token_ids, vocab_size_, "special token id");
+  check_ids(stop_token_ids_, vocab_size_, "stop token id");
+  std::sort(stop_token_ids_.begin(), stop_token_ids_.end());
+  stop_token_ids_.erase(std::unique(stop_token_ids_.begin(), stop_token_ids_.end()),
+                        stop_token_ids_.end());
+  for (const auto* ids : {&special_token_ids, &stop_token_ids_}) {
+    for (const uint32_t id : *ids) {
+      if (id < ordinary_.size()) ordinary_[id] = false;
+    }
+  }
+  for (uint32_t id = 0; id < tokens_.size(); ++id) {
+    if (tokens_[id].empty()) ordinary_[id] = false;
+  }
+  build_trie();
+}
+
+void Vocabulary::build_trie() {
+  std::vector<uint32_t> order;
+  for (uint32_t id = 0; id < tokens_.size(); ++id) {
+    if (ordinary_[id]) order.push_back(id);
+  }
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return tokens_[a] != tokens_[b] ? tokens_[a] < tokens_[b] : a < b;
+  });
+  std::vector<uint32_t> path;  // nodes from the root to the last token's node
+  const auto open = [&](uint8_t byte, uint32_t depth) {
+    path.push_back(num_nodes());
+    bytes_.push_back(byte);
+    depths_.push_back(depth);
+    next_.push_back(0);
+    token_begin_.push_back(static_cast<uint32_t>(token_ids_.size()));
+  };
+  open(0, 0);
+  std::string_view previous;
+  for (const uint32_t id : order) {
+    const std::string_view text = tokens_[id];
+    const auto common = static_cast<std::size_t>(
+        std::mismatch(previous.begin(), previous.end(), text.begin(), text.end()).first -
+        previous.begin());
+    for (; path.size() > common + 1; path.pop_back()) next_[path.back()] = num_nodes();
+    for (std::size_t i = common; i < text.size(); ++i) {
+      open(static_cast<uint8_t>(text[i]), static_cast<uint32_t>(i + 1));
+      spellable_[static_cast<uint8_t>(text[i])] = true;
+    }
+    token_ids_.push_back(id);
+    max_token_length_ = std::max(max_token_length_, static_cast<uint32_t>(text.size()));
+    previous = text;
+  }
+  for (const uint32_t node : path) next_[node] = num_nodes();
+  token_begin_.push_back(static_cast<uint32_t>(token_ids_.size()));
+}
+
+std::size_t Vocabulary::memory_bytes() const {
+  std::size_t total = bytes_.capacity() + (depths_.capacity() + next_.capacity() +
+                                           token_begin_.capacity() + token_ids_.capacity()) * 4;
+  for (const std::string& token : tokens_) {
+    total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);
+  }
+  return total;
+}
+
+}  // namespace maskwright

@@ -1,0 +1,79 @@
+"""Between the session and the grammar machinery: format in, constraint out.
+
+Idea: the session needs three steps only, so they are a protocol, and a test can put its own
+machinery behind it. The real one owns one `TokenizerInfo` and one `GrammarCompiler` per model; a
+format used twice is compiled once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from maskwright.chat.constraint import Constraint, GrammarConstraint
+
+if TYPE_CHECKING:
+    from maskwright.tokenizers import VocabularyData
+
+
+class GrammarEngine(Protocol):
+    """Compiles formats and makes constraints of them."""
+
+    def is_grammar(self, output_format: object) -> bool:
+        """Whether a format is a grammar; any other is a schema."""
+        ...
+
+    def compile(self, output_format: Any) -> Any:
+        """Compile a schema or a grammar."""
+        ...
+
+    def constraint(self, compiled: Any) -> Constraint:
+        """A fresh constraint for one generation."""
+        ...
+
+
+class MaskwrightEngine:
+    """The real machinery, over one vocabulary.
+
+    Args:
+        vocabulary: The vocabulary of the model.
+    """
+
+    def __init__(self, vocabulary: VocabularyData) -> None:
+        from maskwright.compiler import GrammarCompiler
+        from maskwright.tokenizer_info import TokenizerInfo, VocabType
+
+        self._vocabulary = vocabulary
+        self._compiler = GrammarCompiler(
+            TokenizerInfo(
+                vocabulary.token_bytes,
+                VocabType.RAW,  # the reader has decoded the tokens
+                vocab_size=vocabulary.vocab_size,
+                stop_token_ids=list(vocabulary.stop_token_ids),
+                add_prefix_space=vocabulary.add_prefix_space,
+            )
+        )
+
+    def is_grammar(self, output_format: object) -> bool:
+        """Whether a format is a `maskwright.Grammar`."""
+        from maskwright.grammar import Grammar
+
+        return isinstance(output_format, Grammar)
+
+    def compile(self, output_format: Any) -> Any:
+        """Compile a grammar, or a schema in one fixed layout.
+
+        A schema gets no free whitespace: a small model can otherwise spend its tokens on it.
+        """
+        if self.is_grammar(output_format):
+            return self._compiler.compile_grammar(output_format)
+        return self._compiler.compile_json_schema(output_format, any_whitespace=False)
+
+    def constraint(self, compiled: Any) -> Constraint:
+        """A fresh matcher; without a stop token the text ends as soon as it is complete."""
+        from maskwright.bitmask import apply_token_bitmask_inplace
+        from maskwright.matcher import GrammarMatcher
+
+        matcher = GrammarMatcher(
+            compiled, terminate_without_stop_token=not self._vocabulary.stop_token_ids
+        )
+        return GrammarConstraint(matcher, self._vocabulary.vocab_size, apply_token_bitmask_inplace)

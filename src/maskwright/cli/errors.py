@@ -1,0 +1,7 @@
+"""The error of the command line itself."""
+
+from __future__ import annotations
+
+
+class UsageError(Exception):
+    """Input that the user has to change; the message says what was expected."""

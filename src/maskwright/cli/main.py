@@ -1,0 +1,183 @@
+"""Parses the command line and runs a command.
+
+What it does: one parser, one dispatcher, one place where errors become messages and exit codes.
+Idea: standard output carries the result and nothing else, so that it can be piped; all messages go
+to standard error. Commands are imported when they run, so ``--help`` is fast and needs no extras.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Final
+
+from maskwright.cli import exit_codes
+from maskwright.cli.errors import UsageError
+from maskwright.errors import GrammarError, LimitExceededError, MaskwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_EPILOG: Final = """\
+exit codes:
+  0    the text is complete
+  1    something failed while running (a missing package, a model that cannot be loaded)
+  2    wrong usage, or a schema, pattern or grammar that cannot be used
+  3    the text was cut off by --max-tokens
+  130  interrupted
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: Arguments without the program's name; None takes those of the process.
+
+    Returns:
+        The exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        arguments = _parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has printed its help or its message
+        return stop.code if isinstance(stop.code, int) else exit_codes.USAGE_ERROR
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        return exit_codes.OK
+    except KeyboardInterrupt:
+        return _fail("interrupted", exit_codes.INTERRUPTED)
+    except (UsageError, GrammarError, LimitExceededError) as error:
+        return _fail(str(error), exit_codes.USAGE_ERROR)
+    except (MaskwrightError, OSError, MemoryError) as error:
+        return _fail(str(error) or type(error).__name__, exit_codes.RUNTIME_ERROR)
+    return code
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.command == "demo":
+        from maskwright.cli.demo import run_demo
+
+        return run_demo(arguments)
+    from maskwright.cli.generate import run_generate
+
+    return run_generate(arguments)
+
+
+def _fail(message: str, code: int) -> int:
+    """Print a message after whatever text has come so far."""
+    try:
+        sys.stdout.flush()
+        print(f"maskwright: {message}", file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        _silence_stdout()
+    return code
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining at exit about a pipe that nobody reads."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):  # a replaced stdout has no descriptor
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="maskwright",
+        description="Generate text that has exactly the format you ask for.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"maskwright {_version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_generate(commands.add_parser("generate", help="answer a prompt in a given format"))
+    _add_demo(commands.add_parser("demo", help="watch a small model fill in a JSON Schema"))
+    return parser
+
+
+def _add_generate(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Answer a prompt. The answer goes to standard output as it is written; without a format it "
+        "is free text. The format restricts the answer but is not shown to the model: say in the "
+        "prompt what you want."
+    )
+    parser.add_argument(
+        "prompt", nargs="?", default="-", help="the prompt; '-' or nothing reads standard input"
+    )
+    formats = parser.add_mutually_exclusive_group()
+    formats.add_argument("--schema", metavar="FILE", help="file with a JSON Schema")
+    formats.add_argument("--regex", metavar="R", help="regular expression for the whole answer")
+    formats.add_argument("--ebnf", metavar="FILE", help="file with an EBNF grammar")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object: text, parsed, finish_reason, usage",
+    )
+    _add_model_options(parser, max_tokens=512, temperature=0.0)
+
+
+def _add_demo(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Run the small embedded model on a prompt, within a JSON Schema, and show each token as it "
+        "comes, the parsed result, and what the masks cost."
+    )
+    parser.add_argument("prompt", nargs="?", help="a prompt of your own about a person")
+    _add_model_options(parser, max_tokens=256, temperature=0.7)
+
+
+def _add_model_options(
+    parser: argparse.ArgumentParser, *, max_tokens: int, temperature: float
+) -> None:
+    parser.add_argument("--model", metavar="GGUF", help="model file (default: the embedded model)")
+    parser.add_argument(
+        "--max-tokens",
+        type=_at_least(int, 1),
+        default=max_tokens,
+        metavar="N",
+        help="the most tokens to generate (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--temperature",
+        type=_at_least(float, 0),
+        default=temperature,
+        metavar="T",
+        help="0 takes the most likely token, 1 samples freely (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=_at_least(int, 0), metavar="S", help="make sampling repeatable"
+    )
+
+
+def _at_least(kind: type[int | float], low: float) -> Callable[[str], float]:
+    """An argument type: a finite number of a kind that is not below a bound."""
+
+    def parse(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value < math.inf:
+            name = "an integer" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r}: expected {name}, at least {low:g}")
+        return value
+
+    return parse
+
+
+def _version() -> str:
+    try:
+        return version("maskwright")
+    except PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,152 @@
+"""Generation with the embedded model: real tokens, real logits, real text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from maskwright.chat import LlamaCppModel, MissingDependencyError, ModelError, Session, load
+from maskwright.chat.embedded import embedded_model_path
+from maskwright.errors import TokenizerError
+from maskwright.tokenizers import read_gguf
+from scripted_model import Texts, TextsEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LlamaCppModel]:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra demo)")
+    try:
+        embedded_model_path()
+    except MissingDependencyError as error:
+        pytest.skip(str(error))
+    loaded = LlamaCppModel(context_size=512)
+    yield loaded
+    loaded.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "Ada", "n": [1, 2.5e3, null]}',
+        "Stra\u00dfe \u65e5\u672c\u8a9e \U0001f469\u200d\U0001f680 \u0628\u062d\u0631",
+        "  two  spaces\n\n\ttab \x00\x7f",
+    ],
+)
+def test_token_bytes_spell_the_text(model: LlamaCppModel, text: str) -> None:
+    token_bytes = model.vocabulary.token_bytes
+    assert b"".join(token_bytes[i] for i in model.tokenize(text)) == text.encode()
+
+
+def test_token_bytes_agree_with_the_engine(model: LlamaCppModel) -> None:
+    llama = model._llama
+    for token_id, data in enumerate(model.vocabulary.token_bytes):
+        if len(data) <= 30:  # the binding's own buffer ends there
+            assert llama.detokenize([token_id]) == data
+
+
+def test_vocabulary_of_the_file(model: LlamaCppModel) -> None:
+    vocabulary = read_gguf(embedded_model_path())
+    assert vocabulary == model.vocabulary
+    names = {i: name for name, i in vocabulary.special_token_names.items()}
+    assert {names[i] for i in vocabulary.stop_token_ids} == {"<|im_end|>", "<|endoftext|>"}
+
+
+def test_chat_template(model: LlamaCppModel) -> None:
+    rendered = model.render_chat([{"role": "user", "content": "Hello"}])
+    assert rendered.endswith("<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n")
+    ids = model.tokenize(rendered)
+    assert ids.count(model.vocabulary.special_token_names["<|im_start|>"]) == 3
+    with pytest.raises(ModelError, match="chat template") as caught:
+        model.render_chat([{"role": "user", "content": 5}])  # type: ignore[dict-item]
+    assert caught.value.code == "chat-template-failed"
+
+
+def test_logits_continue_the_cache(model: LlamaCppModel) -> None:
+    ids = model.tokenize("The capital of France is")
+    model.reset()
+    whole = model.evaluate(ids).copy()
+    model.reset()
+    for token_id in ids:
+        stepwise = model.evaluate([token_id])
+    np.testing.assert_allclose(stepwise, whole, atol=0.5)
+    assert int(stepwise.argmax()) == int(whole.argmax())
+    assert stepwise.dtype == np.float32
+    stepwise[:] = 0  # free to be overwritten: the next step has its own
+    assert model.evaluate([ids[0]]).any()
+
+
+def test_free_text(model: LlamaCppModel) -> None:
+    pieces: list[str] = []
+    result = Session(model).generate(
+        "Write one sentence about the sea.", max_tokens=40, on_text=pieces.append
+    )
+    assert "sea" in result.text
+    assert "".join(pieces) == result.text
+    assert "<|" not in result.text
+
+
+def test_seed_repeats(model: LlamaCppModel) -> None:
+    options: dict[str, Any] = {"temperature": 1.5, "max_tokens": 12}
+    runs = [Session(model).generate("Tell a story.", seed=s, **options) for s in (1, 1, 2)]
+    assert runs[0].token_ids == runs[1].token_ids != runs[2].token_ids
+
+
+def test_held_to_a_few_texts(model: LlamaCppModel) -> None:
+    session = Session(model, TextsEngine(model.vocabulary))
+    texts = (b"Madrid", b"Paris", b"Rome")
+    result = session.generate("What is the capital of France? One word.", Texts(texts))
+    assert result.text == "Paris"
+    assert result.finish_reason == "stop"
+    assert (
+        session.generate("What is 1 + 1?", Texts((b"xyzzy \xf0\x9f\xa6\x86",))).text
+        == "xyzzy \U0001f986"
+    )
+
+
+def test_held_to_a_schema(model: LlamaCppModel) -> None:
+    pytest.importorskip("maskwright._core", reason="the core is not built")
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string", "maxLength": 20}, "n": {"type": "integer"}},
+        "required": ["city", "n"],
+        "additionalProperties": False,
+    }
+    session = Session(model)
+    for seed in range(3):
+        result = session.generate(
+            "Name a city and a number as JSON.", schema, temperature=1.0, seed=seed
+        )
+        if result.finish_reason == "stop":
+            assert result.parsed == json.loads(result.text)
+            assert set(result.parsed) == {"city", "n"}
+            assert len(result.parsed["city"]) <= 20
+
+
+def test_a_loaded_engine_can_be_wrapped(model: LlamaCppModel) -> None:
+    session = load(model._llama)
+    assert session.model.vocabulary == model.vocabulary
+
+
+def test_long_prompt_is_refused(model: LlamaCppModel) -> None:
+    with pytest.raises(ModelError, match="place for 512") as caught:
+        Session(model).generate("word " * 600)
+    assert caught.value.code == "prompt-too-long"
+
+
+def test_files_that_are_no_models(tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra demo)")
+    path = tmp_path / "x.gguf"
+    with pytest.raises(TokenizerError, match="cannot read"):
+        load(path)
+    path.write_bytes(b"not a model")
+    with pytest.raises(TokenizerError, match="GGUF"):
+        load(path)

@@ -1,0 +1,300 @@
+"""The command line, with a scripted model behind it."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from maskwright.chat import MissingDependencyError, Session
+from maskwright.chat import session as session_module
+from maskwright.cli import main
+from maskwright.errors import GrammarSyntaxError, InvalidSchemaError
+from scripted_model import ScriptedModel, Texts, TextsEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedModel]:
+    """Put a scripted model behind the commands."""
+
+    def install(*script: int | bytes, engine: Any = None, **options: Any) -> ScriptedModel:
+        model = ScriptedModel(script, **options)
+        session = Session(model, engine or TextsEngine(model.vocabulary))
+        monkeypatch.setattr(session_module, "load", lambda _path: session)
+        return model
+
+    return install
+
+
+@pytest.fixture
+def grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for the grammar classes: a grammar is the set of its lines."""
+
+    class Grammar:
+        @staticmethod
+        def from_regex(pattern: str) -> Texts:
+            return Texts(tuple(pattern.encode().split(b"|")))
+
+        @staticmethod
+        def from_ebnf(text: str) -> Texts:
+            if "?" in text:
+                raise GrammarSyntaxError(
+                    "no question, please", code="x", source=text, offset=text.index("?")
+                )
+            return Texts(tuple(text.encode().splitlines()))
+
+    module = ModuleType("maskwright.grammar")
+    module.Grammar = Grammar  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "maskwright.grammar", module)
+
+
+def _schema_file(tmp_path: Path, text: str = '{"enum": ["abc", true]}') -> str:
+    path = tmp_path / "schema.json"
+    path.write_text(text)
+    return str(path)
+
+
+def test_text_goes_to_stdout_and_nothing_else(use: Any, capsys: Any) -> None:
+    use(b"abc", b" ", b"ab")
+    assert main(["generate", "hi"]) == 0
+    assert capsys.readouterr() == ("abc ab\n", "")
+
+
+def test_prompt_from_stdin(use: Any, monkeypatch: Any, capsys: Any) -> None:
+    for arguments in (["generate"], ["generate", "-"]):
+        model = use(b"a")
+        monkeypatch.setattr(sys, "stdin", io.StringIO("from a pipe\n"))
+        assert main(arguments) == 0
+        assert bytes(model.evaluated[0]) == b"<user>from a pipe\n"
+    assert capsys.readouterr().out == "a\na\n"
+
+
+def test_json_output(use: Any, tmp_path: Path, capsys: Any) -> None:
+    use(b'"', b"ab", b"c")
+    assert main(["generate", "hi", "--json", "--schema", _schema_file(tmp_path)]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["text"] == '"abc"'
+    assert value["parsed"] == "abc"
+    assert value["finish_reason"] == "stop"
+    assert value["usage"]["completion_tokens"] == 5
+
+
+def test_non_ascii_text(use: Any, capsys: Any) -> None:
+    use(b"\xc3\xa9x")
+    assert main(["generate", "hi"]) == 0
+    assert capsys.readouterr().out == "\u00e9x\n"
+
+
+@pytest.mark.usefixtures("grammar")
+def test_regex(use: Any, capsys: Any) -> None:
+    use(b"x")
+    assert main(["generate", "hi", "--regex", "ab|true"]) == 0
+    assert capsys.readouterr().out.strip() in ("ab", "true")
+
+
+@pytest.mark.usefixtures("grammar")
+def test_ebnf(use: Any, tmp_path: Path, capsys: Any) -> None:
+    use(b"true")
+    path = tmp_path / "g.ebnf"
+    path.write_text("true\nab\n")
+    assert main(["generate", "hi", "--ebnf", str(path)]) == 0
+    assert capsys.readouterr().out == "true\n"
+
+
+@pytest.mark.usefixtures("grammar")
+def test_bad_grammar_is_shown_with_file_and_place(use: Any, tmp_path: Path, capsys: Any) -> None:
+    use()
+    path = tmp_path / "g.ebnf"
+    path.write_text("a\nwhat?\n")
+    assert main(["generate", "hi", "--ebnf", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"maskwright: {path}: no question, please at line 2, column 5\n  what?\n" in err
+    assert "Traceback" not in err
+
+
+def test_bad_schema_is_shown_with_file_and_pointer(use: Any, tmp_path: Path, capsys: Any) -> None:
+    class Refusing(TextsEngine):
+        def compile(self, output_format: Any) -> Any:
+            message = f"type must not be {output_format['type']} at #/type"
+            raise InvalidSchemaError(message, code="x", pointer="#/type")
+
+    use(engine=Refusing(ScriptedModel().vocabulary))
+    name = _schema_file(tmp_path, '{"type": 5}')
+    assert main(["generate", "hi", "--schema", name]) == 2
+    assert capsys.readouterr().err == f"maskwright: {name}: type must not be 5 at #/type\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{\n "a" 1}', "not valid JSON: Expecting ':' delimiter at line 2, column 6"),
+        ("[" * 100_000, "nested too deep"),
+        ("\xff", "is not UTF-8 text"),
+    ],
+)
+def test_schema_file_that_is_no_json(
+    tmp_path: Path, capsys: Any, content: str, message: str
+) -> None:
+    path = tmp_path / "schema.json"
+    path.write_bytes(content.encode("latin-1"))
+    assert main(["generate", "hi", "--schema", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert str(path) in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["generate", "hi", "--schema", "/nowhere/x.json"], "cannot read /nowhere/x.json"),
+        (["generate", "  "], "prompt is empty"),
+        (["generate", "hi", "--max-tokens", "0"], "expected an integer, at least 1"),
+        (["generate", "hi", "--max-tokens", "x"], "expected an integer"),
+        (["generate", "hi", "--temperature", "nan"], "expected a number, at least 0"),
+        (["generate", "hi", "--seed", "-1"], "at least 0"),
+        (["generate", "hi", "--regex", "a", "--ebnf", "b"], "not allowed with"),
+        ([], "COMMAND"),
+        (["explode"], "invalid choice"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str, capsys: Any) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_cut_off_has_its_own_exit_code(use: Any, capsys: Any) -> None:
+    use(*[b"a"] * 9)
+    assert main(["generate", "hi", "--max-tokens", "4"]) == 3
+    out, err = capsys.readouterr()
+    assert out == "aaaa\n"
+    assert err == ("maskwright: cut off after 4 tokens; raise --max-tokens to let the text end\n")
+
+
+def test_runtime_error(monkeypatch: Any, capsys: Any) -> None:
+    def missing(_path: object) -> None:
+        raise MissingDependencyError("install it", code="missing-dependency")
+
+    monkeypatch.setattr(session_module, "load", missing)
+    assert main(["generate", "hi"]) == 1
+    assert capsys.readouterr() == ("", "maskwright: install it\n")
+    assert main(["demo"]) == 1
+
+
+def test_interruption_keeps_what_has_come(use: Any, capsys: Any) -> None:
+    def interrupt(step: int) -> None:
+        if step == 2:
+            raise KeyboardInterrupt
+
+    use(*[b"a"] * 9, before=interrupt)
+    assert main(["generate", "hi"]) == 130
+    assert capsys.readouterr() == ("aa", "maskwright: interrupted\n")
+
+
+def test_reader_that_has_left_ends_quietly(use: Any, monkeypatch: Any, capsys: Any) -> None:
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError(text)
+
+    use(b"a")
+    monkeypatch.setattr(sys, "stdout", Closed())
+    assert main(["generate", "hi"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_terminal_gets_a_summary(use: Any, monkeypatch: Any) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    use(b"a")
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert main(["generate", "hi"]) == 0
+    assert screen.getvalue().startswith("maskwright: 2 tokens, ")
+    assert screen.getvalue().count("\n") == 1
+
+
+def test_version_and_help(capsys: Any) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("maskwright ")
+    assert main(["--help"]) == 0
+    help_text = capsys.readouterr().out
+    for code in ("0 ", "1 ", "2 ", "3 ", "130"):
+        assert f"\n  {code}" in help_text
+    assert main(["generate", "--help"]) == 0
+
+
+class _DemoEngine(TextsEngine):
+    """Compiles the schema of the demo to one instance of it."""
+
+    instance: ClassVar[dict[str, Any]] = {
+        "name": "Ren\u00e9e",
+        "age": 40,
+        "occupation": "keeper",
+        "skills": ["one", "two", "three"],
+        "home": {"town": "Brest", "country": "France"},
+    }
+
+    def compile(self, output_format: Any) -> Any:
+        assert "properties" in output_format
+        return super().compile({"enum": [self.instance]})
+
+
+def test_demo_shows_tokens_result_and_cost(use: Any, capsys: Any) -> None:
+    use(engine=_DemoEngine(ScriptedModel().vocabulary))
+    assert main(["demo", "--seed", "1"]) == 0
+    out = capsys.readouterr().out
+    assert '{|"|n|a|m|e|"' in out
+    assert "|\u00e9|" in out
+    assert '"country": "France"' in out
+    assert "of the time" in out
+    pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    assert "jsonschema finds it valid" in out
+
+
+def test_demo_tells_a_wrong_result(use: Any, monkeypatch: Any, capsys: Any) -> None:
+    pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    monkeypatch.setitem(_DemoEngine.instance, "age", 4)
+    use(engine=_DemoEngine(ScriptedModel().vocabulary))
+    assert main(["demo"]) == 1
+    assert "finds it WRONG" in capsys.readouterr().out
+
+
+def test_demo_cut_off(use: Any, capsys: Any) -> None:
+    use(engine=_DemoEngine(ScriptedModel().vocabulary))
+    assert main(["demo", "--max-tokens", "5"]) == 3
+    assert "Cut off" in capsys.readouterr().out
+
+
+def test_as_a_program() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "maskwright.cli", "generate", "hi", "--schema", "/nowhere.json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("maskwright: cannot read /nowhere.json: ")
+
+
+def test_help_imports_neither_numpy_nor_a_model_engine() -> None:
+    code = (
+        "import sys; from maskwright.cli import main; main(['--help']);"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'llama_cpp', 'pydantic')))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
+    assert ran.returncode == 0
