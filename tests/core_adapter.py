@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .vocabularies import TestVocabulary
+from vocabularies import TestVocabulary
 
 try:
     CORE: Any = importlib.import_module("maskwright._core")

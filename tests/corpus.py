@@ -19,7 +19,7 @@ from maskwright.frontends.json_schema import compile_json_schema
 from maskwright.frontends.regex import lower
 from maskwright.ir import Builder
 
-from .vocabularies import TestVocabulary, listed_vocabulary, vocabulary
+from vocabularies import TestVocabulary, listed_vocabulary, vocabulary
 
 CORPUS = Path(__file__).parent / "data" / "corpus"
 STOP = "<stop>"

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .core_adapter import CoreMatcher
-from .reference import ReferenceMatcher
-from .vocabularies import TestVocabulary
+from core_adapter import CoreMatcher
+from reference import ReferenceMatcher
+from vocabularies import TestVocabulary
 
 
 class Disagreement(AssertionError):

@@ -13,8 +13,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from .grammar_specs import Grammar, Spec
-from .schema_specs import PATTERNS, Schema
+from grammar_specs import Grammar, Spec
+from schema_specs import PATTERNS, Schema
 
 #: How much more than the small default the tests should do.
 EFFORT = max(1, int(os.environ.get("MASKWRIGHT_TEST_EFFORT", "1")))

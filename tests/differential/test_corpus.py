@@ -6,9 +6,9 @@ import pytest
 
 import maskwright.errors
 
-from ..core_adapter import CORE, CoreMatcher, compile_core, needs_core
-from ..corpus import STOP, CorpusCase, corpus_cases, greedy_tokens
-from ..oracle import Oracle, reference_matcher
+from core_adapter import CORE, CoreMatcher, compile_core, needs_core
+from corpus import STOP, CorpusCase, corpus_cases, greedy_tokens
+from oracle import Oracle, reference_matcher
 
 CASES = corpus_cases()
 GOOD = [c for c in CASES if c.error is None]

@@ -7,11 +7,11 @@ import random
 import pytest
 from hypothesis import given
 
-from ..grammar_specs import all_specs, all_words, short_words, to_ir, to_text
-from ..oracle import reference_matcher, reference_walk
-from ..strategies import EFFORT, examples, grammars
-from ..vocabularies import listed_vocabulary, vocabulary
-from . import ReferenceMatcher
+from grammar_specs import all_specs, all_words, short_words, to_ir, to_text
+from oracle import reference_matcher, reference_walk
+from strategies import EFFORT, examples, grammars
+from vocabularies import listed_vocabulary, vocabulary
+from reference import ReferenceMatcher
 
 BYTES = listed_vocabulary("ab")
 MAX_LENGTH = 6

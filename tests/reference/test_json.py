@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..oracle import finish_reference, reference_matcher, reference_walk
-from ..schema_specs import schema_ir
-from ..strategies import examples, instances_near, json_values, recursive_schemas, schemas, spellings
-from ..vocabularies import vocabulary
+from oracle import finish_reference, reference_matcher, reference_walk
+from schema_specs import schema_ir
+from strategies import examples, instances_near, json_values, recursive_schemas, schemas, spellings
+from vocabularies import vocabulary
 
 ASCII = vocabulary("bytes")
 JSON = vocabulary("json")

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from ..grammar_specs import all_words
-from . import intervals, utf8
-from . import regular as r
+from grammar_specs import all_words
+from reference import intervals, utf8
+from reference import regular as r
 
 SIGMA = ((97, 98),)
 

@@ -1,1 +1,0 @@
-"""Tests of maskwright; a package, so that the reference matcher and the oracle can be imported."""

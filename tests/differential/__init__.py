@@ -1,1 +1,0 @@
-"""Differential tests on recorded cases and real vocabularies."""

@@ -1,1 +1,0 @@
-"""Property tests: small worlds in full, and random ones, compared with the reference matcher."""
