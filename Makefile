@@ -12,6 +12,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Seconds that each fuzz target runs.
 FUZZ_SECONDS ?= 60
 PYTEST_ARGS ?=
+BENCH_ARGS ?= --quick
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -116,9 +117,8 @@ fuzz: $(VENV)/.stamp-build ## Run each fuzz target for FUZZ_SECONDS (needs clang
 	$(CMAKE) --build --preset fuzz
 	FUZZ_SECONDS="$(FUZZ_SECONDS)" bash tools/fuzz.sh build/fuzz
 
-bench: $(VENV)/.stamp-package ## Run the benchmarks
-	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; \
-	else echo "there is no benchmark in this tree yet"; fi
+bench: $(VENV)/.stamp-package ## Run the benchmarks (BENCH_ARGS=--quick, ...)
+	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
 
 wheel: $(VENV)/.stamp-build ## Build a wheel into dist/
 	$(PIP) wheel --no-deps --no-build-isolation -w dist .

@@ -1,0 +1,1 @@
+"""Speed and correctness on real schemas, next to other engines of the same kind."""

@@ -1,0 +1,244 @@
+"""Medians of single operations of Maskwright, to watch between two changes.
+
+    python -m benchmarks.micro
+
+Short operations are timed in batches, so that the clock's own cost does not count, and the median
+is taken over many batches: it survives a busy machine better than a mean. The figures are about
+this engine alone; run.py compares engines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if __package__ in {None, ""}:  # started as a file: make the folder importable as a package
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from benchmarks import synthetic_tokenizer
+from benchmarks.machine import LoadWatch
+from benchmarks.process import ROOT
+from benchmarks.report import number, table
+from benchmarks.tokens import TokenizerFile, make_encoder, read_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FIELDS = 256
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "minLength": 1, "maxLength": 200},
+        "year": {"type": "integer", "minimum": 1900, "maximum": 2100},
+        "tags": {"type": "array", "items": {"enum": ["draft", "final", "review"]}},
+        "authors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "mail": {"type": ["string", "null"]}},
+                "required": ["name"],
+            },
+        },
+    },
+    "required": ["title", "year"],
+}
+TEXT = json.dumps(
+    {
+        "title": "A survey of constrained decoding, with measurements",
+        "year": 2031,
+        "tags": ["draft", "review"],
+        "authors": [
+            {"name": "N. Okafor", "mail": None},
+            {"name": "L. Berg", "mail": "l@b.example"},
+        ],
+    }
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The median time of an operation."""
+
+    name: str
+    median_us: float
+    samples: int
+
+
+def median_us(
+    operation: Callable[[], Any], *, batch: int = 1, samples: int, warm_up: int = 1
+) -> float:
+    """Return the median time of one call in microseconds, over `samples` batches of calls."""
+    for _ in range(warm_up):
+        operation()
+    times = []
+    for _ in range(samples):
+        start = time.perf_counter_ns()
+        for _ in range(batch):
+            operation()
+        times.append((time.perf_counter_ns() - start) / batch)
+    return statistics.median(times) / 1000.0
+
+
+def wide_schema(fields: int = FIELDS) -> str:
+    """Return the text of a schema with many members of several types, half of them required."""
+    kinds: list[dict[str, Any]] = [
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": "string", "maxLength": 40},
+        {"type": "array", "items": {"type": "number"}},
+        {"enum": ["low", "medium", "high"]},
+        {"type": ["boolean", "null"]},
+    ]
+    properties = {f"field_{k}": kinds[k % len(kinds)] for k in range(fields)}
+    required = [name for k, name in enumerate(properties) if k % 2]
+    return json.dumps({"type": "object", "properties": properties, "required": required})
+
+
+def find_tokenizer(name: str) -> TokenizerFile:
+    """Return the test data's tokenizer of that name, or the synthetic one."""
+    if folder := os.environ.get("MASKWRIGHT_TEST_DATA"):
+        return read_tokenizer(Path(folder) / "tokenizers" / name / "tokenizer.json", name)
+    path = ROOT / "build" / "bench" / "synthetic" / "tokenizer.json"
+    synthetic_tokenizer.write(path)
+    return read_tokenizer(path, "synthetic")
+
+
+def walk(matcher: Any, bitmask: Any, ids: list[int], action: Callable[[int], Any]) -> list[Any]:
+    """Call `action` with each token at its place in the text; return what it returned."""
+    results = []
+    for token in ids:
+        results.append(action(token))
+        matcher.fill_next_token_bitmask(bitmask)
+        if not matcher.accept_token(token):
+            raise SystemExit(f"token {token} was refused: the text does not match the schema")
+    matcher.reset()
+    return results
+
+
+def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> list[Figure]:
+    """Time mask, accept, rollback, fork and apply along a text whose masks are all known."""
+    import numpy as np
+
+    options: dict[str, Any] = {"any_order": True, "strict_mode": False}
+    compiler = library.GrammarCompiler(info, max_threads=1)
+    matcher = library.GrammarMatcher(compiler.compile_json_schema(json.dumps(SCHEMA), **options))
+    bitmask = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
+    logits = np.zeros((1, info.vocab_size), dtype=np.float32)
+    walk(matcher, bitmask, ids, lambda _: None)  # makes every mask warm
+
+    def accept_all() -> None:
+        accept = matcher.accept_token
+        for token in ids:
+            accept(token)
+
+    def accept_all_and_reset() -> None:
+        accept_all()
+        matcher.reset()
+
+    def time_fill(_: int) -> float:
+        return median_us(lambda: matcher.fill_next_token_bitmask(bitmask), batch=50, samples=9)
+
+    def time_fork(_: int) -> float:
+        return median_us(matcher.fork, batch=20, samples=5)
+
+    def time_apply(_: int) -> float:
+        matcher.fill_next_token_bitmask(bitmask)
+        return median_us(
+            lambda: library.apply_token_bitmask_inplace(logits, bitmask), batch=2, samples=5
+        )
+
+    fills = walk(matcher, bitmask, ids, time_fill)
+    forks = walk(matcher, bitmask, ids, time_fork)
+    applies = walk(matcher, bitmask, ids, time_apply)
+    accepts = median_us(accept_all_and_reset, samples=samples) / len(ids)
+    return [
+        Figure("warm mask, median over a text", statistics.median(fills), len(fills)),
+        Figure("warm mask, slowest of a text", max(fills), len(fills)),
+        Figure("accept_token", accepts, samples),
+        Figure("fork", statistics.median(forks), len(forks)),
+        Figure("apply to float32 logits", statistics.median(applies), len(applies)),
+    ]
+
+
+def compile_figures(library: Any, info: Any, samples: int) -> list[Figure]:
+    """Time compiles from text with a new compiler each, and the first mask after one."""
+    import numpy as np
+
+    bitmask = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
+    options: dict[str, Any] = {"any_order": True, "strict_mode": False}
+
+    def compile_text(text: str) -> Any:
+        return library.GrammarCompiler(info, max_threads=1).compile_json_schema(text, **options)
+
+    def first_mask(text: str) -> None:
+        library.GrammarMatcher(compile_text(text)).fill_next_token_bitmask(bitmask)
+
+    small, wide = json.dumps(SCHEMA), wide_schema()
+    operations: dict[str, Callable[[], Any]] = {
+        "compile, 6 fields": lambda: compile_text(small),
+        "compile to first mask, 6 fields": lambda: first_mask(small),
+        f"compile, {FIELDS} fields": lambda: compile_text(wide),
+        f"compile to first mask, {FIELDS} fields": lambda: first_mask(wide),
+    }
+    return [
+        Figure(name, median_us(operation, samples=samples), samples)
+        for name, operation in operations.items()
+    ]
+
+
+def vocabulary_figures(library: Any, tokenizer: TokenizerFile, info: Any) -> list[Figure]:
+    """Time the trie and what else is built from a vocabulary's tokens, and reading its file."""
+    tokens = info.decoded_vocab
+    build = median_us(
+        lambda: library.TokenizerInfo(
+            tokens, vocab_size=info.vocab_size, stop_token_ids=info.stop_token_ids
+        ),
+        samples=5,
+    )
+    read = median_us(lambda: library.TokenizerInfo.from_file(tokenizer.path), samples=3)
+    return [
+        Figure(f"build the trie of {len(tokens):,} tokens", build, 5),
+        Figure("read the tokenizer's file and build", read, 3),
+    ]
+
+
+def main() -> int:
+    """Measure and print a table; also write it as JSON on request."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--tokenizer", default="llama3_1", help="a folder of the test data")
+    parser.add_argument("--samples", type=int, default=50, help="repetitions of longer operations")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    args = parser.parse_args()
+    import maskwright
+
+    tokenizer = find_tokenizer(args.tokenizer)
+    encode, _ = make_encoder(tokenizer)
+    watch = LoadWatch()
+    info = maskwright.TokenizerInfo.from_file(
+        tokenizer.path, vocab_size=tokenizer.vocab_size, stop_token_ids=[tokenizer.stop_token_id]
+    )
+    gc.collect()
+    gc.freeze()
+    figures = matcher_figures(maskwright, info, encode(TEXT), args.samples)
+    figures += compile_figures(maskwright, info, args.samples)
+    figures += vocabulary_figures(maskwright, tokenizer, info)
+    machine = watch.finish()
+    rows = [(figure.name, number(figure.median_us), figure.samples) for figure in figures]
+    print(f"Vocabulary {tokenizer.description}, {tokenizer.vocab_size:,} tokens. {machine}\n")
+    print(table(("operation", "median µs", "samples"), rows))
+    if args.json:
+        data = {"machine": machine, "figures": [vars(figure) for figure in figures]}
+        args.json.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,197 @@
+"""The subprocess in which one engine runs: reads requests, measures, writes stages.
+
+A request is a line `{"schema": text, "instances": [{"ids": [...], "valid": bool}]}`; the answer is
+one line per stage, each a JSON object to be merged into what came before: `compiled` with the time
+to the first mask, `first` and `second` with the passes over valid instances, `done` with the
+invalid ones. The parent kills the process when a request takes too long and keeps the stages that
+had arrived.
+
+What is timed: a library call between two readings of the clock, whose own cost is measured at the
+start and reported, not subtracted. The garbage collector is off meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from benchmarks.engines import Engine, Session
+
+clock = time.perf_counter_ns
+
+# Loads code and fills the allocator, so that the first file is not measured for it.
+WARM_UP_SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}'
+
+
+class Run:
+    """Feeds one text to a session and judges it.
+
+    At each step the token must be in the mask, and must then be accepted; at the end the stop token
+    must be in the mask. `verdict` is "accepted", "refused" or "error" (the engine gave up).
+    """
+
+    def __init__(self, row: Any, stop_token_id: int) -> None:
+        self._words = memoryview(row.reshape(-1))
+        self._stop = stop_token_id
+
+    def _allows(self, token: int, must_apply: object) -> bool:
+        # False from `fill` means that every token is allowed, whatever the row says.
+        return must_apply is False or bool(self._words[token >> 5] >> (token & 31) & 1)
+
+    def judge(
+        self, session: Session, ids: list[int], *, is_filled: bool = False
+    ) -> tuple[dict[str, Any], list[int], list[int]]:
+        """Return the outcome, mask times and accept times.
+
+        Args:
+            session: A session at its start.
+            ids: The text.
+            is_filled: Whether the first mask has been computed already; it is not timed then.
+        """
+        masks: list[int] = []
+        accepts: list[int] = []
+        fill, accept, allows = session.fill, session.accept, self._allows
+        outcome: dict[str, Any] = {"verdict": "refused"}
+        try:
+            for position, token in enumerate((*ids, self._stop)):
+                start = clock()
+                must_apply = fill()
+                end = clock()
+                if position or not is_filled:
+                    masks.append(end - start)
+                if not allows(token, must_apply):
+                    outcome["position"] = position
+                    break
+                if position == len(ids):
+                    outcome["verdict"] = "accepted"
+                    break
+                start = clock()
+                taken = accept(token)
+                end = clock()
+                accepts.append(end - start)
+                if not taken:
+                    outcome.update(position=position, disagreed=True)
+                    break
+            message = session.problem()
+        except Exception as error:  # noqa: BLE001 - whatever a library raises is its verdict
+            message = f"{type(error).__name__}: {error}"
+        if message:
+            outcome.update(verdict="error", message=message[:200])
+        return outcome, masks, accepts
+
+
+def compile_stage(engine: Engine, schema: str) -> tuple[Session | None, dict[str, Any]]:
+    """Compile, make a matcher and compute the first mask; time all of it."""
+    start = clock()
+    try:
+        session = engine.open(schema)
+        session.fill()
+        end = clock()
+        if message := session.problem():
+            raise RuntimeError(message)  # noqa: TRY301 - the same answer as any other refusal
+    except Exception as error:  # noqa: BLE001 - whatever a library raises is its verdict
+        message = f"{type(error).__name__}: {error}"
+        return None, {"stage": "done", "status": "refused", "message": message[:300]}
+    return session, {"stage": "compiled", "ttfm_ns": end - start}
+
+
+def serve(engine: Engine, request: dict[str, Any], run: Run, answer: TextIO) -> None:
+    """Answer one request."""
+
+    def send(stage: dict[str, Any]) -> None:
+        answer.write(json.dumps(stage) + "\n")
+        answer.flush()
+
+    session, compiled = compile_stage(engine, request["schema"])
+    if session is None:
+        send(compiled)
+        return
+    send(compiled)
+    instances: list[dict[str, Any]] = request["instances"]
+    found: dict[int, dict[str, Any]] = {}
+    valid = [k for k, instance in enumerate(instances) if instance["valid"]]
+    for nth, k in enumerate(valid):
+        outcome, masks, accepts = run.judge(session, instances[k]["ids"], is_filled=nth == 0)
+        found[k] = {**outcome, "mask_first": masks, "accept_first": accepts}
+        session.reset()
+    send({"stage": "first", "found": found})
+    for k in (k for k in valid if found[k]["verdict"] == "accepted"):
+        outcome, masks, accepts = run.judge(session, instances[k]["ids"])
+        found[k].update(mask_second=masks, accept_second=accepts)
+        if outcome["verdict"] != "accepted":  # the same text, another answer
+            found[k].update(outcome)
+        session.reset()
+    send({"stage": "second", "found": found})
+    for k, instance in enumerate(instances):
+        if not instance["valid"]:
+            found[k], _, _ = run.judge(session, instance["ids"])
+            session.reset()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    send({"stage": "done", "status": "ok", "found": found, "peak_mib": memory})
+
+
+def clock_cost_ns() -> int:
+    """Return the median time between two readings of the clock."""
+    costs = []
+    for _ in range(1001):
+        start = clock()
+        end = clock()
+        costs.append(end - start)
+    return sorted(costs)[500]
+
+
+def load(name: str, path: Path, vocab_size: int, stop_token_id: int) -> tuple[Engine, float]:
+    """Import the engine, load the vocabulary, warm up; return it with the seconds it took."""
+    from benchmarks.engines import ENGINES
+
+    start = time.perf_counter()
+    engine = ENGINES[name](path, vocab_size, stop_token_id)
+    seconds = time.perf_counter() - start
+    session = engine.open(WARM_UP_SCHEMA)
+    for _ in range(3):
+        session.fill()
+    return engine, seconds
+
+
+def main() -> None:
+    """Load the engine named on the command line and serve requests until the input ends."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("engine")
+    parser.add_argument("tokenizer", type=Path)
+    parser.add_argument("vocab_size", type=int)
+    parser.add_argument("stop_token_id", type=int)
+    parser.add_argument("memory_mib", type=int)
+    args = parser.parse_args()
+    limit = args.memory_mib << 20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    # Libraries print; only this module's answers may reach the parent.
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        engine, seconds = load(args.engine, args.tokenizer, args.vocab_size, args.stop_token_id)
+    except ImportError as error:
+        answer.write(json.dumps({"stage": "missing", "message": str(error)}) + "\n")
+        answer.flush()
+        return
+    ready = {"stage": "ready", "version": engine.version, "load_seconds": round(seconds, 3)}
+    answer.write(json.dumps({**ready, "clock_ns": clock_cost_ns()}) + "\n")
+    answer.flush()
+    run = Run(engine.row, args.stop_token_id)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    for line in sys.stdin:
+        serve(engine, json.loads(line), run, answer)
+        gc.collect()
+
+
+if __name__ == "__main__":
+    main()
