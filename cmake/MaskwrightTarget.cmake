@@ -25,6 +25,10 @@ function(maskwright_target name)
   else()
     target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic -Wconversion
       $<$<BOOL:${MASKWRIGHT_WARNINGS_AS_ERRORS}>:-Werror>)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      # gcc 12 sees overlaps in std::string's assignment that cannot be (GCC bug 105651).
+      target_compile_options(${name} PRIVATE -Wno-restrict)
+    endif()
   endif()
 endfunction()
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from ebnf_language import language
+from ebnf_language import LANGUAGES, language
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_ebnf_parser import LANGUAGES
 
 from maskwright.frontends.ebnf import compile_ebnf
 from maskwright.ir import Builder
