@@ -91,7 +91,10 @@ LangId LangTable::literals(std::span<const std::string> texts) {
   std::vector<std::string_view> sorted(texts.begin(), texts.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::size_t total = sorted.size();
+  for (const std::string_view utf8 : sorted) total += utf8.size();
   std::vector<uint32_t> packed;
+  packed.reserve(total);
   for (const std::string_view utf8 : sorted) {
     const std::size_t at = packed.size();
     packed.push_back(0);

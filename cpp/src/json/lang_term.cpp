@@ -22,6 +22,9 @@ uint64_t multiply_sizes(uint64_t a, uint64_t b) {
 
 TermPool::TermPool(CodeRanges alphabet, ClassPool& classes, const LangLimits& limits)
     : alphabet_(std::move(alphabet)), classes_(classes), limits_(limits) {
+  const CodeRanges all = all_code_points();
+  spells_all_ = std::equal(all.begin(), all.end(), alphabet_.begin(), alphabet_.end(),
+                           [](CodeRange a, CodeRange b) { return a.lo == b.lo && a.hi == b.hi; });
   intern(TermKind::kNever, {}, 0);
   intern(TermKind::kEmpty, {}, 1);
 }
@@ -36,6 +39,7 @@ TermId TermPool::intern(TermKind kind, std::span<const uint32_t> content, uint64
 }
 
 bool TermPool::can_spell(std::span<const uint32_t> text) const {
+  if (spells_all_) return true;
   return std::all_of(text.begin(), text.end(), [&](uint32_t c) { return contains(alphabet_, c); });
 }
 

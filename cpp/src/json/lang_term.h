@@ -80,6 +80,7 @@ class TermPool {
   bool join_text(TermId first, TermId second, TermId& joined);
 
   CodeRanges alphabet_;
+  bool spells_all_ = false;
   ClassPool& classes_;
   LangLimits limits_;
   WordInterner terms_;  // tag = kind
