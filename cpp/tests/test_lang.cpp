@@ -75,7 +75,8 @@ TEST_CASE("an ambiguous count is determinised lazily") {
   IrWriter writer;
   const uint32_t letters = writer.char_class({{'a', 'b'}});
   const uint32_t a = writer.literal("a");
-  const uint32_t expr = writer.sequence({writer.repeat(letters, 0, kNone), a, writer.repeat(letters, 40, 40)});
+  const uint32_t expr =
+      writer.sequence({writer.repeat(letters, 0, kNone), a, writer.repeat(letters, 40, 40)});
   const Ir ir = writer.finish();
   LangTable table(ir, everything(), 50000);
   Lang& lang = table.get(table.pattern(expr));
@@ -94,8 +95,8 @@ TEST_CASE("repeats of repeats") {
   const uint32_t stars = writer.repeat(writer.repeat(x, 0, kNone), 0, kNone);
   const uint32_t gaps = writer.repeat(writer.repeat(x, 3, 4), 1, 2);  // 3, 4, 6, 7, 8
   const uint32_t huge = writer.repeat(writer.repeat(x, 0, 1000000), 0, 4000);
-  const uint32_t nullable = writer.repeat(
-      writer.choice({writer.empty(), writer.sequence({writer.repeat(x, 0, 1), writer.repeat(x, 0, 2)})}), 0, 400);
+  const uint32_t few = writer.sequence({writer.repeat(x, 0, 1), writer.repeat(x, 0, 2)});
+  const uint32_t nullable = writer.repeat(writer.choice({writer.empty(), few}), 0, 400);
   const Ir ir = writer.finish();
   LangTable table(ir, everything(), 50000);
   Lang& lang = table.get(table.pattern(square));
@@ -159,7 +160,9 @@ TEST_CASE("deep nesting needs no C++ stack") {
 TEST_CASE("bombs are refused by name before they are built") {
   IrWriter writer;
   uint32_t bomb = writer.literal("ab");
-  for (int i = 0; i < 4; ++i) bomb = writer.sequence({writer.repeat(bomb, 1000, 1000), writer.literal("c")});
+  for (int i = 0; i < 4; ++i) {
+    bomb = writer.sequence({writer.repeat(bomb, 1000, 1000), writer.literal("c")});
+  }
   uint32_t doubled = writer.choice({writer.literal("ab"), writer.char_class({{'x', 'z'}})});
   for (int i = 0; i < 100; ++i) doubled = writer.sequence({doubled, doubled});
   const uint32_t letters = writer.char_class({{'a', 'b'}});
@@ -180,8 +183,9 @@ TEST_CASE("many large complements share one budget") {
   std::vector<uint32_t> parts;
   const uint32_t letters = writer.char_class({{'a', 'b'}});
   for (uint32_t i = 0; i < 100; ++i) {
-    parts.push_back(writer.complement(writer.sequence({writer.repeat(letters, 0, kNone), writer.literal("a"),
-                                                       writer.repeat(letters, 6, 6), writer.literal(std::to_string(i))})));
+    const uint32_t head = writer.sequence({writer.repeat(letters, 0, kNone), writer.literal("a")});
+    const uint32_t tail = writer.literal(std::to_string(i));
+    parts.push_back(writer.complement(writer.sequence({head, writer.repeat(letters, 6, 6), tail})));
   }
   const uint32_t one = parts.front();
   const uint32_t all = writer.choice(parts);
@@ -257,9 +261,11 @@ TEST_CASE("code points that can't be spelled are not in any language") {
 
 TEST_CASE("equal languages are one") {
   IrWriter writer;
-  const uint32_t first = writer.choice({writer.literal("ab"), writer.literal("a"), writer.literal("ab")});
+  const uint32_t first =
+      writer.choice({writer.literal("ab"), writer.literal("a"), writer.literal("ab")});
   const uint32_t second = writer.literal_set({"a", "ab"});
-  const uint32_t any = writer.sequence({writer.repeat(writer.any(), 0, kNone), writer.repeat(writer.any(), 0, kNone)});
+  const uint32_t star = writer.repeat(writer.any(), 0, kNone);
+  const uint32_t any = writer.sequence({star, star});
   const Ir ir = writer.finish();
   LangTable table(ir, everything(), 5000);
   const LangId id = table.pattern(first);
@@ -280,7 +286,8 @@ TEST_CASE("literal lists against a set") {
     const auto word = [&] {
       static const std::vector<std::string> letters{"a", "b", "\xC3\xA9", "\xF0\x9F\x98\x80"};
       std::string text;
-      for (auto n = random() % 6; n > 0; --n) text += letters[random() % (1 + static_cast<std::size_t>(round) % 4)];
+      const std::size_t used = 1 + static_cast<std::size_t>(round) % 4;
+      for (auto n = random() % 6; n > 0; --n) text += letters[random() % used];
       return text;
     };
     std::set<std::string> texts;
@@ -308,7 +315,8 @@ TEST_CASE("literal lists against a set") {
           const auto found = lengths.lower_bound(min);
           REQUIRE(lang.can_finish(state, min, max) == (found != lengths.end() && *found <= max));
         }
-        REQUIRE(lang.can_finish(state, min, kUnbounded) == (lengths.lower_bound(min) != lengths.end()));
+        const bool longer = lengths.lower_bound(min) != lengths.end();
+        REQUIRE(lang.can_finish(state, min, kUnbounded) == longer);
       }
       const auto arcs = lang.arcs(state);
       const std::vector<Lang::Arc> row(arcs.begin(), arcs.end());
@@ -321,7 +329,8 @@ TEST_CASE("literal lists against a set") {
 
 TEST_CASE("a literal list filtered by other languages") {
   IrWriter writer;
-  const uint32_t pattern = writer.sequence({writer.repeat(writer.any(), 0, kNone), writer.literal("7")});
+  const uint32_t pattern =
+      writer.sequence({writer.repeat(writer.any(), 0, kNone), writer.literal("7")});
   const Ir ir = writer.finish();
   LangTable table(ir, everything(), 5000);
   std::vector<std::string> texts;

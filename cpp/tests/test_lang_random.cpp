@@ -199,7 +199,8 @@ std::vector<bool> count_lengths(Lang& lang, uint32_t state) {
   std::vector<bool> lengths;
   std::set<uint32_t> layer{state};
   for (uint32_t n = 0; n <= kCounted; ++n) {
-    lengths.push_back(std::any_of(layer.begin(), layer.end(), [&](uint32_t s) { return lang.accepts(s); }));
+    const auto accepts = [&](uint32_t s) { return lang.accepts(s); };
+    lengths.push_back(std::any_of(layer.begin(), layer.end(), accepts));
     std::set<uint32_t> next;
     for (const uint32_t s : layer) {
       for (const Lang::Arc& arc : lang.arcs(s)) next.insert(arc.target);

@@ -84,8 +84,10 @@ bool has_grammar(const std::string& text, const std::string& fraction, bool expo
 
 bool expected(const NumberSpec& spec, const std::string& text) {
   if (!has_grammar(text, spec.integer ? "0" : "0123456789", false)) return false;
-  if (spec.has_lo && (order(text, spec.lo) < 0 || (spec.lo_exclusive && order(text, spec.lo) == 0))) return false;
-  if (spec.has_hi && (order(text, spec.hi) > 0 || (spec.hi_exclusive && order(text, spec.hi) == 0))) return false;
+  const int below = spec.has_lo ? order(text, spec.lo) : 1;
+  const int above = spec.has_hi ? order(text, spec.hi) : -1;
+  if (below < 0 || (below == 0 && spec.lo_exclusive)) return false;
+  if (above > 0 || (above == 0 && spec.hi_exclusive)) return false;
   if (!spec.has_values) return true;
   return std::any_of(spec.values.begin(), spec.values.end(),
                      [&](const std::string& value) { return order(text, value) == 0; });
@@ -184,7 +186,8 @@ TEST_CASE("bounds compare exactly") {
 TEST_CASE("bounds without any number between them are empty") {
   const Ir ir = nothing();
   LangTable table(ir, everything(), 50000);
-  const auto empty = [&](bool integer, const char* lo, bool lo_exclusive, const char* hi, bool hi_exclusive) {
+  const auto empty = [&](bool integer, const char* lo, bool lo_exclusive, const char* hi,
+                         bool hi_exclusive) {
     NumberSpec spec;
     spec.integer = integer;
     spec.has_lo = spec.has_hi = true;
@@ -211,7 +214,8 @@ TEST_CASE("values in every plain spelling") {
     NumberSpec spec;
     spec.has_values = true;
     for (uint32_t i = 0; i <= seed % 12; ++i) {
-      spec.values.push_back(langs::normalise_decimal(decimals.pick(6) == 0 ? "0" : decimals.text(2)));
+      const std::string value = decimals.pick(6) == 0 ? "0" : decimals.text(2);
+      spec.values.push_back(langs::normalise_decimal(value));
     }
     spec.integer = decimals.pick(4) == 0;
     spec.has_lo = decimals.pick(4) == 0;
@@ -220,7 +224,8 @@ TEST_CASE("values in every plain spelling") {
     Lang& lang = table.get(table.number(spec));
     bool none = true;
     for (int i = 0; i < 80; ++i) {
-      const std::string& value = spec.values[decimals.pick(static_cast<uint32_t>(spec.values.size()))];
+      const auto index = decimals.pick(static_cast<uint32_t>(spec.values.size()));
+      const std::string& value = spec.values[index];
       const std::string text = decimals.near(value);
       CAPTURE(text);
       REQUIRE(matches(lang, text) == expected(spec, text));

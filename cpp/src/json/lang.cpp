@@ -56,9 +56,7 @@ struct LangTable::Impl {
     return get_or_make(langs, {kTerm, term}, [&] { return compiler.make_lang(term); });
   }
 
-  TermId any_term() {
-    return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone);
-  }
+  TermId any_term() { return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone); }
 
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> filter(std::size_t literal_list, const std::vector<LangId>& ids);
@@ -84,20 +82,30 @@ LangTable::~LangTable() { langs_.clear(); }
 
 LangId LangTable::any_text() { return impl_->of_term(langs_, impl_->any_term()); }
 
-LangId LangTable::pattern(uint32_t expr) { return impl_->of_term(langs_, impl_->compiler.lower(expr)); }
+LangId LangTable::pattern(uint32_t expr) {
+  return impl_->of_term(langs_, impl_->compiler.lower(expr));
+}
 
 LangId LangTable::literals(std::span<const std::string> texts) {
   // UTF-8 sorts as its code points do, and bytes compare faster.
   std::vector<std::string_view> sorted(texts.begin(), texts.end());
   std::sort(sorted.begin(), sorted.end());
-  std::vector<TermPool::CodePoints> decoded;
-  decoded.reserve(sorted.size());
-  TermPool::CodePoints text;
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::size_t total = sorted.size();
+  for (const std::string_view utf8 : sorted) total += utf8.size();
+  std::vector<uint32_t> packed;
+  packed.reserve(total);
   for (const std::string_view utf8 : sorted) {
-    text.clear();
-    if (decode_utf8(utf8, text)) decoded.push_back(text);
+    const std::size_t at = packed.size();
+    packed.push_back(0);
+    const bool valid = decode_utf8(utf8, packed);
+    if (valid && impl_->terms.can_spell(std::span(packed).subspan(at + 1))) {
+      packed[at] = static_cast<uint32_t>(packed.size() - at - 1);
+    } else {
+      packed.resize(at);
+    }
   }
-  return impl_->of_term(langs_, impl_->terms.texts(std::move(decoded)));
+  return impl_->of_term(langs_, impl_->terms.packed_texts(packed));
 }
 
 LangId LangTable::intersection(std::span<const LangId> langs) {
@@ -126,7 +134,8 @@ std::unique_ptr<TableLang> LangTable::Impl::intersect(const std::vector<LangId>&
   if (smallest != ids.size()) return filter(smallest, ids);
   std::vector<TableLang*> operands;
   for (const LangId id : ids) operands.push_back(owned[id]);
-  return std::make_unique<DfaLang>(product(operands, budget, "an intersection of patterns"), limits);
+  Dfa dfa = product(operands, budget, "an intersection of patterns");
+  return std::make_unique<DfaLang>(std::move(dfa), limits);
 }
 
 // The literals that all other operands accept.
@@ -151,7 +160,7 @@ std::unique_ptr<TableLang> LangTable::Impl::filter(std::size_t literal_list,
     packed.insert(packed.end(), text.begin(), text.end());
   }
   if (packed.empty()) return std::make_unique<DfaLang>(Dfa{}, limits);
-  return std::make_unique<LiteralsLang>(packed);
+  return std::make_unique<LiteralsLang>(std::move(packed));
 }
 
 LangId LangTable::number(const NumberSpec& spec) {

@@ -39,7 +39,9 @@ struct LangLimits {
 class EagerBudget {
  public:
   explicit EagerBudget(const LangLimits& limits)
-      : limits_(limits), states_left_(uint64_t{limits.max_states} * 20), arcs_left_(limits.arcs() * 4) {}
+      : limits_(limits),
+        states_left_(uint64_t{limits.max_states} * 20),
+        arcs_left_(limits.arcs() * 4) {}
 
   const LangLimits& limits() const { return limits_; }
   void charge(uint64_t states, uint64_t arcs) {

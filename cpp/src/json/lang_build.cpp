@@ -70,7 +70,8 @@ class Builder {
     for (std::size_t at = 0; at < words.size(); at += words[at] + 1) {
       const auto text = words.subspan(at + 1, words[at]);
       std::size_t common = 0;
-      while (common < previous.size() && common < text.size() && previous[common] == text[common]) ++common;
+      const std::size_t shorter = std::min(previous.size(), text.size());
+      while (common < shorter && previous[common] == text[common]) ++common;
       path.resize(common + 1);
       for (std::size_t i = common; i < text.size(); ++i) {
         path.push_back(nfa_.add_node());

@@ -45,8 +45,12 @@ bool decode_utf8(std::string_view text, std::vector<uint32_t>& out) {
   static constexpr std::array<uint32_t, 4> kSmallest{0, 0x80, 0x800, 0x10000};
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<uint8_t>(text[i++]);
+    if (lead < 0x80) {
+      out.push_back(lead);
+      continue;
+    }
     std::size_t more = 0;
-    uint32_t value = lead;
+    uint32_t value = 0;
     if (lead >= 0xF0 && lead <= 0xF4) {
       more = 3;
       value = lead & 0x07U;
@@ -56,7 +60,7 @@ bool decode_utf8(std::string_view text, std::vector<uint32_t>& out) {
     } else if (lead >= 0xC2 && lead < 0xE0) {
       more = 1;
       value = lead & 0x1FU;
-    } else if (lead >= 0x80) {
+    } else {
       return false;
     }
     if (text.size() - i < more) return false;

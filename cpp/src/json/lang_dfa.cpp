@@ -164,7 +164,9 @@ Dfa product(std::span<TableLang* const> operands, EagerBudget& budget, const std
 Dfa complement(TableLang& operand, std::span<const CodeRange> alphabet, EagerBudget& budget) {
   const std::array<TableLang*, 1> operands{&operand};
   Dfa positive;
-  if (operand.start() != kDeadLang) positive = product(operands, budget, "a complement of a pattern");
+  if (operand.start() != kDeadLang) {
+    positive = product(operands, budget, "a complement of a pattern");
+  }
   Dfa negative;
   const auto sink = static_cast<uint32_t>(positive.states.size());
   for (uint32_t state = 0; state <= sink; ++state) {

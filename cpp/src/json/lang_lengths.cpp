@@ -229,7 +229,8 @@ bool Lengths::add_layer() {
     const Bits& last = layers_.back();
     for (std::size_t word = 0; word < last.size(); ++word) {
       for (uint64_t rest = last[word]; rest != 0; rest &= rest - 1) {
-        const auto group = static_cast<uint32_t>(word * 64 + static_cast<unsigned>(std::countr_zero(rest)));
+        const auto bit = static_cast<std::size_t>(std::countr_zero(rest));
+        const auto group = static_cast<uint32_t>(word * 64 + bit);
         for (const Edge& edge : backward_.of(group)) {
           if (edge.weight == 1) add(edge.to);
         }

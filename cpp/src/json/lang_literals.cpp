@@ -7,14 +7,10 @@
 
 namespace maskwright::langs {
 
-LiteralsLang::LiteralsLang(std::span<const uint32_t> packed) {
-  pool_.reserve(packed.size());
-  offsets_.push_back(0);
-  for (std::size_t at = 0; at < packed.size(); at += packed[at] + 1) {
-    const auto text = packed.subspan(at + 1, packed[at]);
-    pool_.insert(pool_.end(), text.begin(), text.end());
-    offsets_.push_back(pool_.size());
-    longest_ = std::max(longest_, packed[at]);
+LiteralsLang::LiteralsLang(std::vector<uint32_t> packed) : packed_(std::move(packed)) {
+  for (std::size_t at = 0; at < packed_.size(); at += packed_[at] + 1) {
+    offsets_.push_back(at);
+    longest_ = std::max(longest_, packed_[at]);
   }
   intern(0, size(), 0);
 }
@@ -59,7 +55,8 @@ std::span<const Lang::Arc> LiteralsLang::arcs(uint32_t state) {
       // Gallop: most children are small.
       uint32_t step = 1;
       while (step < content[1] - lo && text(lo + step)[depth] == code_point) step *= 2;
-      const uint32_t hi = bound(lo + step / 2, std::min(content[1], lo + step), depth, code_point + 1);
+      const uint32_t end = std::min(content[1], lo + step);
+      const uint32_t hi = bound(lo + step / 2, end, depth, code_point + 1);
       arcs.push_back({code_point, code_point, intern(lo, hi, depth + 1)});
       lo = hi;
     }

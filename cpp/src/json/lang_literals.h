@@ -20,7 +20,7 @@ namespace maskwright::langs {
 class LiteralsLang final : public TableLang {
  public:
   // Texts as (length, code points...) one after the other: sorted, unique, at least one.
-  explicit LiteralsLang(std::span<const uint32_t> packed);
+  explicit LiteralsLang(std::vector<uint32_t> packed);
 
   uint32_t start() override { return 0; }
   std::span<const Arc> arcs(uint32_t state) override;
@@ -30,9 +30,10 @@ class LiteralsLang final : public TableLang {
   uint32_t length_horizon() override { return longest_ + 1; }
   uint64_t work() const override { return states_.size(); }
 
-  uint32_t size() const { return static_cast<uint32_t>(offsets_.size() - 1); }
+  uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
   std::span<const uint32_t> text(uint32_t index) const {
-    return std::span(pool_).subspan(offsets_[index], offsets_[index + 1] - offsets_[index]);
+    const std::size_t at = offsets_[index];
+    return std::span(packed_).subspan(at + 1, packed_[at]);
   }
 
  private:
@@ -40,7 +41,7 @@ class LiteralsLang final : public TableLang {
   uint32_t bound(uint32_t lo, uint32_t hi, uint32_t depth, uint32_t code_point) const;
   const std::vector<uint32_t>& lengths(uint32_t lo, uint32_t hi);
 
-  std::vector<uint32_t> pool_;
+  std::vector<uint32_t> packed_;
   std::vector<std::size_t> offsets_;
   uint32_t longest_ = 0;
   WordInterner states_;  // [lo, hi, depth]

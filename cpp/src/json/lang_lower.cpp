@@ -28,7 +28,8 @@ TermId PatternCompiler::lower(uint32_t root) {
     }
     if (entered_[expr]) {
       throw Error::unsupported("lang-not-regular",
-                               "a string pattern refers to itself; only regular patterns are possible",
+                               "a string pattern refers to itself; only regular patterns are "
+                               "possible",
                                "recursion in a string pattern");
     }
     entered_[expr] = true;
@@ -90,7 +91,8 @@ TermId PatternCompiler::convert_class(std::span<const uint32_t> words) {
 }
 
 // The strings that are valid UTF-8.
-std::vector<std::vector<uint32_t>> PatternCompiler::decode_refs(std::span<const uint32_t> refs) const {
+std::vector<std::vector<uint32_t>> PatternCompiler::decode_refs(
+    std::span<const uint32_t> refs) const {
   std::vector<std::vector<uint32_t>> texts;
   std::vector<uint32_t> text;
   for (std::size_t i = 0; i + 1 < refs.size(); i += 2) {

@@ -13,7 +13,12 @@ namespace maskwright::langs {
 class PatternCompiler {
  public:
   PatternCompiler(const Ir& ir, TermPool& terms, EagerBudget& budget)
-      : ir_(ir), terms_(terms), limits_(budget.limits()), budget_(budget), memo_(ir.num_exprs(), kNone), entered_(ir.num_exprs(), false) {}
+      : ir_(ir),
+        terms_(terms),
+        limits_(budget.limits()),
+        budget_(budget),
+        memo_(ir.num_exprs(), kNone),
+        entered_(ir.num_exprs(), false) {}
 
   // Raises "lang-not-regular" for recursion, token sets and JSON inside.
   TermId lower(uint32_t expr);

@@ -22,6 +22,9 @@ uint64_t multiply_sizes(uint64_t a, uint64_t b) {
 
 TermPool::TermPool(CodeRanges alphabet, ClassPool& classes, const LangLimits& limits)
     : alphabet_(std::move(alphabet)), classes_(classes), limits_(limits) {
+  const CodeRanges all = all_code_points();
+  spells_all_ = std::equal(all.begin(), all.end(), alphabet_.begin(), alphabet_.end(),
+                           [](CodeRange a, CodeRange b) { return a.lo == b.lo && a.hi == b.hi; });
   intern(TermKind::kNever, {}, 0);
   intern(TermKind::kEmpty, {}, 1);
 }
@@ -36,6 +39,7 @@ TermId TermPool::intern(TermKind kind, std::span<const uint32_t> content, uint64
 }
 
 bool TermPool::can_spell(std::span<const uint32_t> text) const {
+  if (spells_all_) return true;
   return std::all_of(text.begin(), text.end(), [&](uint32_t c) { return contains(alphabet_, c); });
 }
 
@@ -58,20 +62,22 @@ TermId TermPool::texts(std::vector<CodePoints> texts) {
   std::erase_if(texts, [&](const CodePoints& text) { return !can_spell(text); });
   if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-  if (texts.empty()) return never();
-  if (texts.size() == 1) {
-    const CodePoints& text = texts.front();
-    if (text.empty()) return empty();
-    if (text.size() > 1) return intern(TermKind::kText, text, text.size());
-    const std::array<uint32_t, 1> content{classes_.intern(text.front())};
-    return intern(TermKind::kClass, content, 1);
-  }
-  std::vector<uint32_t> content;
+  std::vector<uint32_t> packed;
   for (const CodePoints& text : texts) {
-    content.push_back(static_cast<uint32_t>(text.size()));
-    content.insert(content.end(), text.begin(), text.end());
+    packed.push_back(static_cast<uint32_t>(text.size()));
+    packed.insert(packed.end(), text.begin(), text.end());
   }
-  return intern(TermKind::kTexts, content, content.size());
+  return packed_texts(packed);
+}
+
+TermId TermPool::packed_texts(std::span<const uint32_t> packed) {
+  if (packed.empty()) return never();
+  const auto first = packed.subspan(1, packed.front());
+  if (first.size() + 1 < packed.size()) return intern(TermKind::kTexts, packed, packed.size());
+  if (first.empty()) return empty();
+  if (first.size() > 1) return intern(TermKind::kText, first, first.size());
+  const std::array<uint32_t, 1> content{classes_.intern(first.front())};
+  return intern(TermKind::kClass, content, 1);
 }
 
 // Is it a class of one code point?
@@ -222,7 +228,9 @@ TermId TermPool::repeat(TermId body, uint32_t min, uint32_t max) {
     // The counts k * [a, b] for k in [min, max] leave no gap iff the first two do.
     const uint64_t a = content(body)[1];
     const uint64_t b = content(body)[2];
-    const bool gapless = min == max || (min == 0 ? a <= 1 : b == kUnbounded || (min + uint64_t{1}) * a <= min * b + 1);
+    const bool no_first_gap =
+        min == 0 ? a <= 1 : b == kUnbounded || (min + uint64_t{1}) * a <= min * b + 1;
+    const bool gapless = min == max || no_first_gap;
     const bool endless = b == kUnbounded || max == kUnbounded;
     if (gapless && min * a < kUnbounded && (endless || max * b < kUnbounded)) {
       return repeat(content(body)[0], static_cast<uint32_t>(min * a),

@@ -50,6 +50,8 @@ class TermPool {
   TermId char_class(std::span<const CodeRange> ranges);
   TermId text(std::string_view utf8);
   TermId texts(std::vector<CodePoints> texts);
+  // Texts that are sorted, unique and can be spelled, as (length, code points...) each.
+  TermId packed_texts(std::span<const uint32_t> packed);
   TermId sequence(std::span<const TermId> parts);
   TermId choice(std::span<const TermId> parts);
   TermId repeat(TermId body, uint32_t min, uint32_t max);
@@ -78,6 +80,7 @@ class TermPool {
   bool join_text(TermId first, TermId second, TermId& joined);
 
   CodeRanges alphabet_;
+  bool spells_all_ = false;
   ClassPool& classes_;
   LangLimits limits_;
   WordInterner terms_;  // tag = kind

@@ -78,7 +78,9 @@ class Comparator {
 
  private:
   static Order compare(char a, char b) { return a < b ? kLess : (a > b ? kGreater : kEqual); }
-  static uint32_t pack(std::size_t at, Order order) { return static_cast<uint32_t>(at * 3 + order); }
+  static uint32_t pack(std::size_t at, Order order) {
+    return static_cast<uint32_t>(at * 3 + order);
+  }
   Order whole_order(uint32_t state) const {
     return state / 3 < whole_.size() ? kLess : static_cast<Order>(state % 3);
   }
@@ -116,7 +118,8 @@ struct Side {
 
 class NumberBuilder {
  public:
-  NumberBuilder(const NumberSpec& spec, std::span<const CodeRange> alphabet, const LangLimits& limits)
+  NumberBuilder(const NumberSpec& spec, std::span<const CodeRange> alphabet,
+                const LangLimits& limits)
       : limits_(limits),
         exponents_(!spec.integer && !spec.has_lo && !spec.has_hi),
         integer_(spec.integer),
@@ -271,7 +274,8 @@ class ValueBuilder {
   // Values sorted; each goes on from the common prefix with the one before.
   void add(std::string_view value) {
     std::size_t common = 0;
-    while (common < std::min(value.size(), previous_.size()) && value[common] == previous_[common]) ++common;
+    const std::size_t shorter = std::min(value.size(), previous_.size());
+    while (common < shorter && value[common] == previous_[common]) ++common;
     path_.resize(common);
     for (std::size_t i = common; i < value.size(); ++i) {
       const uint32_t from = i == 0 ? nfa_.start : path_.back();
@@ -315,7 +319,7 @@ int compare_decimals(std::string_view a, std::string_view b) {
 std::string normalise_decimal(std::string_view text) {
   Decimal decimal(text);
   while (decimal.whole.size() > 1 && decimal.whole.front() == '0') decimal.whole.remove_prefix(1);
-  while (!decimal.fraction.empty() && decimal.fraction.back() == '0') decimal.fraction.remove_suffix(1);
+  while (decimal.fraction.ends_with('0')) decimal.fraction.remove_suffix(1);
   const bool zero = decimal.whole == "0" && decimal.fraction.empty();
   std::string result = decimal.negative && !zero ? "-" : "";
   result += decimal.whole;
