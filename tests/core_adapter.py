@@ -1,7 +1,7 @@
 """The one place where tests of this folder touch the core: names, arrays and defaults.
 
-``CORE`` is the core module or None; tests that need it skip with ``needs_core``. Everything here is a
-thin wrapper, so a change of names in the core is one edit here.
+``CORE`` is the core module or None; tests that need it skip with ``needs_core``. Everything here is
+a thin wrapper, so a change of names in the core is one edit here.
 """
 
 from __future__ import annotations

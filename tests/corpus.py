@@ -1,8 +1,8 @@
 """Cases as data: ``tests/data/corpus/*.json`` and how they become IR.
 
-A case has ``name``, ``kind`` (ebnf, regex, json_schema), ``grammar``, ``options`` (of the front-end),
-``vocabulary`` (a list of texts, or the name of a small vocabulary), ``accepts`` and ``rejects``
-(complete texts), ``dead`` (texts that are not even the beginning of an accepted one),
+A case has ``name``, ``kind`` (ebnf, regex, json_schema), ``grammar``, ``options`` (of the
+front-end), ``vocabulary`` (a list of texts, or the name of a small vocabulary), ``accepts`` and
+``rejects`` (complete texts), ``dead`` (texts that are not even the beginning of an accepted one),
 ``allowed_next`` (after a text exactly these tokens are allowed; ``<stop>`` stands for the stop
 tokens) and ``error`` (the name of the class of errors; compiling must raise it).
 """
@@ -18,7 +18,6 @@ from maskwright.frontends.ebnf import compile_ebnf
 from maskwright.frontends.json_schema import compile_json_schema
 from maskwright.frontends.regex import lower
 from maskwright.ir import Builder
-
 from vocabularies import TestVocabulary, listed_vocabulary, vocabulary
 
 CORPUS = Path(__file__).parent / "data" / "corpus"

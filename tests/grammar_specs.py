@@ -127,7 +127,9 @@ def _words(
     if kind == "until":
         stops, excludes = ([t.encode() for t in texts] for texts in args)
         return {w for w in universe if _is_until(w, stops, excludes)}
-    parts = [_words(x, known, universe, max_length) for x in args if not isinstance(x, (int, type(None)))]
+    parts = [
+        _words(x, known, universe, max_length) for x in args if not isinstance(x, (int, type(None)))
+    ]
     if kind == "not":
         return set(universe) - parts[0]
     if kind == "and":

@@ -1,9 +1,9 @@
 """The oracle: for every step and every token, mask == accept on a fork == reference.
 
-``Oracle`` walks the core and the reference side by side and raises ``Disagreement`` with a minimal
-reproduction (grammar, vocabulary, tokens read so far, the token). It also checks what needs no
-reference: a row is never all zero before termination, bits at and above the vocabulary size are 0,
-rollback restores the exact row, a fork leaves its origin alone, walks can always be completed.
+``Oracle`` walks the core and the reference side by side and raises ``DisagreementError`` with a
+minimal reproduction (grammar, vocabulary, tokens read so far, the token). It also checks what needs
+no reference: a row is never all zero before termination, bits at and above the vocabulary size are
+0, rollback restores the exact row, a fork leaves its origin alone, walks can always be completed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reference import ReferenceMatcher
 from vocabularies import TestVocabulary
 
 
-class Disagreement(AssertionError):
+class DisagreementError(AssertionError):
     """Core and reference differ, or the core contradicts itself."""
 
 
@@ -61,7 +61,7 @@ class Oracle:
             step if isinstance(step, bytes) else self.vocabulary.tokens[step]
             for step in self.history
         )
-        raise Disagreement(
+        raise DisagreementError(
             f"{what}\n  grammar: {self.source}\n  vocabulary: {self.vocabulary.name}"
             f" ({self.vocabulary.vocab_size} ids)\n  text so far: {text!r}"
             f"\n  steps: {self.history!r}"

@@ -1,7 +1,7 @@
 """Hypothesis strategies: random grammars, random schemas, random instances and their spellings.
 
-How many examples are run: a small, fixed, derandomised number by default; ``MASKWRIGHT_TEST_EFFORT=N``
-multiplies it and lifts the fixed seed.
+How many examples are run: a small, fixed, derandomised number by default;
+``MASKWRIGHT_TEST_EFFORT=N`` multiplies it and lifts the fixed seed.
 """
 
 from __future__ import annotations
@@ -250,9 +250,7 @@ def _array_near(draw: st.DrawFn, schema: Schema) -> Any:
     n_items = draw(st.integers(low, max(low, min(schema.get("maxItems", 3), low + 3))))
     prefix = schema.get("prefixItems", [])
     rest = schema.get("items", True)
-    return [
-        draw(instances_near(prefix[i] if i < len(prefix) else rest)) for i in range(n_items)
-    ]
+    return [draw(instances_near(prefix[i] if i < len(prefix) else rest)) for i in range(n_items)]
 
 
 # Spellings.

@@ -59,16 +59,85 @@ def make_vocabulary(name: str, texts: Iterable[bytes], *, n_padding: int = 3) ->
 
 
 def _json_texts() -> list[bytes]:
-    words = (
-        '{" ": ", "} "] }] ]} ]]]]} }}}} [[ {} [] "" "," "}, [{" ":" ": ": null true false ,\n '
-        '10 00 1.0 -0 .0 0. 1e e+ e2 .00 -1 12345 \\" \\\\ \\u \\u00 \\u0061 0061 \\ud83d \\ude00 '
-        "\\ud83d\\ude00 ab abc foo bar name type kind id a\" b\" aa é日 日本 😀 😀😀 fals rue"
-    ).split(" ")
-    spaced = [b"  ", b"    ", b" " * 16, b"\n  ", b", ", b": ", b" \n", b" {", b" a", b'", "', b'": "']
+    words = [
+        '{"',
+        '":',
+        '",',
+        '"}',
+        '"]',
+        "}]",
+        "]}",
+        "]]]]}",
+        "}}}}",
+        "[[",
+        "{}",
+        "[]",
+        '""',
+        '","',
+        '"},',
+        '[{"',
+        '":"',
+        '":',
+        '":',
+        "null",
+        "true",
+        "false",
+        ",\n",
+        "10",
+        "00",
+        "1.0",
+        "-0",
+        ".0",
+        "0.",
+        "1e",
+        "e+",
+        "e2",
+        ".00",
+        "-1",
+        "12345",
+        '\\"',
+        "\\\\",
+        "\\u",
+        "\\u00",
+        "\\u0061",
+        "0061",
+        "\\ud83d",
+        "\\ude00",
+        "\\ud83d\\ude00",
+        "ab",
+        "abc",
+        "foo",
+        "bar",
+        "name",
+        "type",
+        "kind",
+        "id",
+        'a"',
+        'b"',
+        "aa",
+        "é日",
+        "日本",
+        "😀",
+        "😀😀",
+        "fals",
+        "rue",
+    ]
+    spaced = [
+        b"  ",
+        b"    ",
+        b" " * 16,
+        b"\n  ",
+        b", ",
+        b": ",
+        b" \n",
+        b" {",
+        b" a",
+        b'", "',
+        b'": "',
+    ]
     bytes_used = [bytes([b]) for b in (9, 10, 13, *range(0x20, 0x7F), *range(0x80, 0xF5))]
     duplicates = [b"a", b'"', b"1"]
-    texts = [w.encode() for w in words] + spaced + bytes_used + duplicates + [b"x" * 128]
-    return texts
+    return [w.encode() for w in words] + spaced + bytes_used + duplicates + [b"x" * 128]
 
 
 @cache

@@ -1,8 +1,8 @@
 """Sampled steps on real vocabularies: for all tokens, mask bit == accept_token on a fork.
 
-The vocabularies are read here by a loader of a few lines (byte-level BPE only), so that the test does
-not depend on the product's. The reference is too slow for them; the core is compared with itself,
-and with the reference on single bytes.
+The vocabularies are read here by a loader of a few lines (byte-level BPE only), so that the test
+does not depend on the product's. The reference is too slow for them; the core is compared with
+itself, and with the reference on single bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from core_adapter import CoreMatcher, compile_core, needs_core
 from corpus import compile_source
 from oracle import Oracle, reference_matcher

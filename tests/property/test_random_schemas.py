@@ -7,9 +7,12 @@ import random
 
 import jsonschema
 import pytest
-from core_adapter import CORE, CoreMatcher, needs_core
 from hypothesis import given
 from hypothesis import strategies as st
+
+import maskwright.errors
+from core_adapter import CORE, CoreMatcher, needs_core
+from maskwright.frontends.json_schema import compile_json_schema
 from oracle import Oracle, reference_matcher
 from schema_specs import schema_ir
 from strategies import (
@@ -21,9 +24,6 @@ from strategies import (
     spellings,
 )
 from vocabularies import vocabulary
-
-import maskwright.errors
-from maskwright.frontends.json_schema import compile_json_schema
 
 JSON = vocabulary("json")
 any_schemas = st.one_of(schemas(), recursive_schemas())

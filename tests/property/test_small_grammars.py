@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 
 import pytest
-from core_adapter import CORE, CoreMatcher, needs_core
-from grammar_specs import all_specs, to_ir, to_text
 from hypothesis import given
 from hypothesis import strategies as st
+
+import maskwright.errors
+from core_adapter import CORE, CoreMatcher, needs_core
+from grammar_specs import all_specs, to_ir, to_text
 from oracle import Oracle, reference_matcher
 from strategies import EFFORT, examples, grammars
 from vocabularies import vocabulary
-
-import maskwright.errors
 
 pytestmark = needs_core
 

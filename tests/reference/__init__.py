@@ -11,17 +11,18 @@ Idea: say what the language *is*, as directly as possible, and share nothing wit
 - ``matcher``    tokens on top of it.
 
 Cost: no care is taken of it. Meant for texts of up to a few hundred bytes and vocabularies of up
-to a few hundred tokens. What it cannot decide raises ``ReferenceLimit``; it never guesses.
+to a few hundred tokens. What it cannot decide raises ``ReferenceLimitError``; it never guesses.
 
 Readings. Where the format leaves something open, the reference reads it like this:
 
-1.  *Spelling.* A byte is usable iff some token that text may use contains it; completions may only
-    consist of usable bytes. (A vocabulary with ``ab`` but without ``a`` is not looked into
-    further: the reference is exact where every usable byte is also a token of its own.)
+1.  *Spelling.* Completions consist of tokens that text may use. Where every byte of such a token is
+    also a token of its own, that is the same as: completions consist of usable bytes. Otherwise
+    token sequences are searched (small languages only). What ``accept_bytes`` does with bytes that
+    no token has is left open; tests do not ask.
 2.  *Stop tokens* are accepted iff the text is complete, and then end it; their bytes never match as
     text. A stop token that a token set names is also accepted there as an ordinary symbol.
-3.  *Token sets.* Ids at or above the vocabulary size never match. An excluding set holds all ids but
-    the named ones and the stop tokens; special tokens are in it.
+3.  *Token sets.* Ids at or above the vocabulary size never match. An excluding set holds all ids
+    but the named ones and the stop tokens; special tokens are in it.
 4.  *TEXT_UNTIL.* The first occurrence of any stop ends the text; the text with its stop contains no
     exclude; it is valid UTF-8 if all stops are. Without stops nothing matches.
 5.  *COMPLEMENT* at byte level is relative to valid UTF-8.
@@ -35,8 +36,8 @@ Readings. Where the format leaves something open, the reference reads it like th
 9.  *Declared order* of a conjunction is the order of first mention, depth first through ALL_OF and
     the chosen branches. Undeclared keys come after all declared ones that are present. Keys that
     only REQUIRED names are undeclared.
-10. *Duplicate keys* are refused, all of them (``DuplicateKeys.ALL``), or only those that some OBJECT
-    or REQUIRED node at the location names (``DuplicateKeys.DECLARED``).
+10. *Duplicate keys* are refused, all of them (``DuplicateKeys.ALL``), or only those that some
+    OBJECT or REQUIRED node at the location names (``DuplicateKeys.DECLARED``).
 11. A *structured constant* of an ENUM is judged by its node like any other, strictness included.
 """
 
@@ -45,14 +46,14 @@ from __future__ import annotations
 from .flat import Expression, FlatIr, Node, decode
 from .json_judge import DuplicateKeys
 from .matcher import ReferenceMatcher
-from .regular import ReferenceLimit
+from .regular import ReferenceLimitError
 
 __all__ = [
     "DuplicateKeys",
     "Expression",
     "FlatIr",
     "Node",
-    "ReferenceLimit",
+    "ReferenceLimitError",
     "ReferenceMatcher",
     "decode",
 ]

@@ -28,8 +28,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .flat import FlatIr
-from .regular import Lowering, Term, derive, is_empty, nullable
+from .regular import Lowering, ReferenceLimitError, Term, derive, is_empty, nullable
 from .utf8 import byte_sequences
+
+MAX_ITEMS = 20_000
 
 
 class MachineLike(Protocol):
@@ -246,15 +248,20 @@ class Productions:
         elif e.kind == "REF":
             yield ((self.ir.rules[e.rule][1], 0),)
         elif e.kind == "REPEAT":
-            if rounds >= e.min:
-                yield ()
-            if e.max is None or rounds < e.max:
-                following = min(rounds + 1, e.min) if e.max is None else rounds + 1
-                yield ((e.body, 0), (expression, following))
+            yield from self._rounds(expression, rounds)
         elif e.kind == "TOKEN_SET":
             yield (Tokens(self._token_ids(e.exclude, e.tokens)),)
         else:
             yield (MachineSymbol(expression),)
+
+    def _rounds(self, expression: int, done: int) -> Iterator[tuple[Symbol, ...]]:
+        e = self.ir.expressions[expression]
+        if done >= e.min:
+            yield ()
+        if e.max is None:
+            yield ((e.body, 0), (expression, min(done + 1, e.min)))
+        elif done < e.max:
+            yield ((e.body, 0), (expression, done + 1))
 
 
 @dataclass(frozen=True)
@@ -345,6 +352,8 @@ class Recogniser:
         work = list(items.items)
         while work:
             n_known = len(items.items)
+            if n_known > MAX_ITEMS:
+                raise ReferenceLimitError("too many items in one set of the chart")
             for item in work:
                 self._expand(items, item)
             work = list(items.items)[n_known:]

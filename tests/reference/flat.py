@@ -195,7 +195,9 @@ def decode(buffer: bytes) -> FlatIr:
     expressions = []
     for offset in table[:n_exprs]:
         kind = EXPRESSION_KINDS[words[offset]]
-        expressions.append(Expression(kind, _expression_fields(kind, _Words(words, offset + 1, data))))
+        expressions.append(
+            Expression(kind, _expression_fields(kind, _Words(words, offset + 1, data)))
+        )
     nodes = []
     for offset in table[n_exprs : n_exprs + n_nodes]:
         kind = NODE_KINDS[words[offset]]

@@ -1,10 +1,10 @@
 """Whether a text is, or can become, a JSON value that is valid under a schema node.
 
 Idea: read the text into a value with an open end (``json_text``), then decide top-down: a value can
-be completed under a conjunction iff it can under one of its cases (``json_schema_graph``), and under
-a case each part of a value is judged by itself: complete parts must be valid, the open part must be
-completable, and what is still owed (required members, minimum counts) must be possible. Values that
-have not begun ask whether anything is valid at all, by least fixpoint over recursion.
+be completed under a conjunction iff it can under one of its cases (``json_schema_graph``), and
+under a case each part of a value is judged by itself: complete parts must be valid, the open part
+must be completable, and what is still owed (required members, minimum counts) must be possible.
+Values that have not begun ask whether anything is valid at all, by least fixpoint over recursion.
 
 Cost: linear in the text times the cases, for every byte; strings search their automata.
 """
@@ -16,7 +16,7 @@ from enum import Enum
 from functools import cached_property
 
 from .flat import Expression, FlatIr
-from .intervals import SCALARS, Ranges, contains, intersect, members, normalise
+from .intervals import SCALARS, Ranges, contains, members, normalise
 from .json_number import can_become, is_valid
 from .json_schema_graph import Case, Conjunction, Graph
 from .json_text import (
@@ -24,7 +24,7 @@ from .json_text import (
     Array,
     Hole,
     Layout,
-    NotJson,
+    NotJsonError,
     Number,
     Object,
     Phase,
@@ -35,7 +35,7 @@ from .json_text import (
     read,
 )
 from .regular import (
-    ReferenceLimit,
+    ReferenceLimitError,
     Term,
     both,
     char_class,
@@ -52,6 +52,9 @@ _HEX_VALUES = [frozenset(f"{v:x}{v:X}".encode()) for v in range(16)]
 _SHORT_ESCAPES = {b'"'[0]: 0x22, b"\\"[0]: 0x5C, b"/"[0]: 0x2F}
 _SHORT_ESCAPES |= {ord(k): v for k, v in zip("bfnrt", (8, 12, 10, 13, 9), strict=True)}
 ANY_POINT = char_class(SCALARS)
+
+
+Judgement = Callable[[Value, Case, Conjunction], bool]
 
 
 class DuplicateKeys(Enum):
@@ -93,7 +96,7 @@ class Alphabet:
             return self._escaped()
         if pending.startswith(b"\\"):
             if not all(self._hex):
-                raise ReferenceLimit("an escape with only some hexadecimal digits usable")
+                raise ReferenceLimitError("an escape with only some hexadecimal digits usable")
             return wanted if self.spells(b"\\u") else normalise(r for r in wanted if r[1] < 65536)
         if self.spells(bytes(range(0x80, 0xC0))):
             return wanted
@@ -107,7 +110,7 @@ class Alphabet:
         if self.spells(b"u") and all(self._hex):
             return SCALARS
         if self.spells(b"u") and any(self._hex):
-            raise ReferenceLimit("\\u usable with only some hexadecimal digits")
+            raise ReferenceLimitError("\\u usable with only some hexadecimal digits")
         return normalise((v, v) for k, v in _SHORT_ESCAPES.items() if k in self.usable)
 
     def _raw_non_ascii(self) -> list[tuple[int, int]]:
@@ -135,7 +138,7 @@ class JsonJudge:
         ir: FlatIr,
         json: Expression,
         usable: frozenset[int],
-        duplicates: DuplicateKeys = DuplicateKeys.ALL,
+        duplicates: DuplicateKeys = DuplicateKeys.DECLARED,
     ) -> None:
         self._layout = Layout(
             json.any_whitespace, json.max_whitespace, json.item_separator, json.key_separator
@@ -163,25 +166,22 @@ class JsonJudge:
     def viable(self, state: bytes) -> bool:
         """Whether some completion of the text is valid."""
         if state not in self._viable:
-            try:
-                value = read(state, self._layout)
-            except NotJson:
-                self._viable[state] = False
-            else:
-                self._viable[state] = self._some_case(value, self._root, self._can_become)
+            self._viable[state] = self._judged(state, self._can_become)
         return self._viable[state]
 
     def complete(self, state: bytes) -> bool:
         """Whether the text is valid as it is."""
-        try:
-            value = read(state, self._layout)
-        except NotJson:
-            return False
-        return self._some_case(value, self._root, self._is_valid)
+        return self._judged(state, self._is_valid)
 
-    def _some_case(
-        self, value: Value, applies: Conjunction, judge: Callable[[Value, Case, Conjunction], bool]
-    ) -> bool:
+    def _judged(self, text: bytes, judge: Judgement) -> bool:
+        try:
+            return self._some_case(read(text, self._layout), self._root, judge)
+        except NotJsonError:
+            return False
+        except RecursionError:
+            raise ReferenceLimitError("nested too deeply") from None
+
+    def _some_case(self, value: Value, applies: Conjunction, judge: Judgement) -> bool:
         return any(judge(value, case, applies) for case in self._graph.cases(applies))
 
     def _valid(self, value: Value, applies: Conjunction) -> bool:
@@ -373,12 +373,10 @@ class JsonJudge:
         key = value.members[-1][0] if value.phase is Phase.KEY else String((), b"", closed=False)
         return any(
             self._addable(k, case) and self._object_finishes([*done, k], case, applies)
-            for k in self._candidates(key, done, case, applies)
+            for k in self._candidates(key, done, applies)
         )
 
-    def _candidates(
-        self, key: String, done: list[str], case: Case, applies: Conjunction
-    ) -> list[str]:
+    def _candidates(self, key: String, done: list[str], applies: Conjunction) -> list[str]:
         """The keys that an open key can become: all named ones, and one that has no name."""
         named = self._graph.named_keys(applies)
         found = [k for k in named if self._spells_rest(k, key)]

@@ -51,9 +51,9 @@ class NumberSet:
             return False
         if self.values is not None and value not in self.values:
             return False
-        return all(
-            value > b.value if b.exclusive else value >= b.value for b in self.lows
-        ) and all(value < b.value if b.exclusive else value <= b.value for b in self.highs)
+        return all(value > b.value if b.exclusive else value >= b.value for b in self.lows) and all(
+            value < b.value if b.exclusive else value <= b.value for b in self.highs
+        )
 
     def meets(self, low: Bound | None, high: Bound | None) -> bool:
         """Whether some finite decimal of an interval (None: unbounded) is in the set."""

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from .flat import FlatIr, Node
 from .json_number import Bound, NumberSet
-from .regular import Lowering, ReferenceLimit, Term
+from .regular import Lowering, ReferenceLimitError, Term
 
 TYPE_BITS = {
     "null": 1,
@@ -176,7 +176,7 @@ class Graph:
             found = {}
             for nodes in self._product(conjunction, frozenset()):
                 if len(found) > MAX_CASES:
-                    raise ReferenceLimit("too many alternatives at one location")
+                    raise ReferenceLimitError("too many alternatives at one location")
                 found[tuple(map(id, nodes))] = Case(list(nodes), self._strict, self._lowering)
             self._cases[conjunction] = list(found.values())
         return self._cases[conjunction]

@@ -1,8 +1,8 @@
 """JSON text that may be cut off anywhere, read into a value with one open end.
 
 Idea: JSON is LL(1), so a text has at most one reading, and if it is cut off, the open end is on the
-right edge of the value: an unfinished scalar, or a container in a certain phase. ``read`` gives that
-value or raises ``NotJson``; what may follow is decided elsewhere.
+right edge of the value: an unfinished scalar, or a container in a certain phase. ``read`` gives
+that value or raises ``NotJsonError``; what may follow is decided elsewhere.
 
 Layout: free whitespace of a bounded number of bytes between tokens, or none with fixed separators.
 Never before or after the root value. Source: RFC 8259.
@@ -20,7 +20,7 @@ from .intervals import SCALARS, Ranges, intersect, normalise
 from .utf8 import expected_after
 
 
-class NotJson(Exception):
+class NotJsonError(Exception):
     """The text is not the beginning of any JSON text in this layout."""
 
 
@@ -135,12 +135,12 @@ def read(text: bytes, layout: Layout) -> Value:
     """Reads the beginning of a JSON text.
 
     Raises:
-        NotJson: no completion of the text is JSON in this layout.
+        NotJsonError: no completion of the text is JSON in this layout.
     """
     reader = _Reader(text, layout)
     value = reader.value()
     if reader.at < len(text):
-        raise NotJson(f"text after the value at byte {reader.at}")
+        raise NotJsonError(f"text after the value at byte {reader.at}")
     return value
 
 
@@ -193,14 +193,14 @@ class _Reader:
         while not self._ended and self._next() in b" \t\n\r":
             self.at += 1
         if self.at - start > self._layout.max_whitespace:
-            raise NotJson("too much whitespace")
+            raise NotJsonError("too much whitespace")
 
     def _separator(self, separator: bytes, plain: bytes) -> bool:
         """Reads a separator; False if the text ends within or behind it."""
         wanted = plain if self._layout.any_whitespace else separator
         got = self._text[self.at : self.at + len(wanted)]
         if not wanted.startswith(got):
-            raise NotJson(f"expected {wanted!r} at byte {self.at}")
+            raise NotJsonError(f"expected {wanted!r} at byte {self.at}")
         self.at += len(got)
         self._whitespace()
         return not self._ended
@@ -224,7 +224,7 @@ class _Reader:
                     break
                 self.at += len(got)
                 return Word(got, name)
-        raise NotJson(f"no value at byte {self.at}")
+        raise NotJsonError(f"no value at byte {self.at}")
 
     def _number(self) -> Number:
         rest = self._text[self.at :].decode("latin-1")
@@ -232,7 +232,7 @@ class _Reader:
         text = match.group() if match else ""
         self.at += len(text)
         if not self._ended and not is_complete_number(text):
-            raise NotJson("unfinished number")
+            raise NotJsonError("unfinished number")
         return Number(text, closed=not self._ended)
 
     def string(self) -> String:
@@ -257,17 +257,17 @@ class _Reader:
         if first == 0x5C:
             return self._escape()
         if first < 0x20:
-            raise NotJson("raw control character in a string")
+            raise NotJsonError("raw control character in a string")
         for length in range(1, 5):
             unit = self._text[self.at : self.at + length]
             try:
                 return ord(unit.decode("utf-8")), length
             except UnicodeDecodeError:
                 if not expected_after(unit):
-                    raise NotJson("invalid UTF-8") from None
+                    raise NotJsonError("invalid UTF-8") from None
                 if self.at + length >= len(self._text):
                     return None, 0
-        raise NotJson("invalid UTF-8")
+        raise NotJsonError("invalid UTF-8")
 
     def _escape(self) -> tuple[int | None, int]:
         rest = self._text[self.at : self.at + 12]
@@ -278,32 +278,32 @@ class _Reader:
         unit = self._hex_unit(rest)
         if unit is None:
             if not characters_after(rest):
-                raise NotJson("lone surrogate")
+                raise NotJsonError("lone surrogate")
             return None, 0
         if not 0xD800 <= unit <= 0xDFFF:
             return unit, 6
         if unit >= 0xDC00:
-            raise NotJson("lone surrogate")
+            raise NotJsonError("lone surrogate")
         if len(rest) == 6:
             return None, 0
         if rest[6] != 0x5C:
-            raise NotJson("lone surrogate")
+            raise NotJsonError("lone surrogate")
         low = self._hex_unit(rest[6:]) if len(rest) > 7 else None
         if low is None:
             if not characters_after(rest):
-                raise NotJson("lone surrogate")
+                raise NotJsonError("lone surrogate")
             return None, 0
         if not 0xDC00 <= low <= 0xDFFF:
-            raise NotJson("lone surrogate")
+            raise NotJsonError("lone surrogate")
         return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), 12
 
     def _hex_unit(self, escape: bytes) -> int | None:
         """The value of ``\\uXXXX`` at the start of some bytes; None if the text ends within it."""
         if escape[1] != 0x75:
-            raise NotJson("unknown escape")
+            raise NotJsonError("unknown escape")
         digits = escape[2:6].decode("latin-1")
         if any(d not in _HEX for d in digits):
-            raise NotJson("bad hexadecimal digit")
+            raise NotJsonError("bad hexadecimal digit")
         return int(digits, 16) if len(digits) == 4 else None
 
     def _array(self) -> Array:
@@ -352,7 +352,7 @@ class _Reader:
 
     def _member(self, members: list[tuple[String, Value]]) -> Phase:
         if self._next() != 0x22:
-            raise NotJson(f"no key at byte {self.at}")
+            raise NotJsonError(f"no key at byte {self.at}")
         key = self.string()
         members.append((key, HOLE))
         if not key.closed:

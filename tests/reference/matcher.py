@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from .earley import ItemSet, Productions, Recogniser
 from .flat import decode
 from .json_judge import DuplicateKeys, JsonJudge
+from .regular import ReferenceLimitError
+
+MAX_SEARCH = 2_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class ReferenceMatcher:
         stop_ids: Iterable[int] = (),
         *,
         vocab_size: int | None = None,
-        duplicates: DuplicateKeys = DuplicateKeys.ALL,
+        duplicates: DuplicateKeys = DuplicateKeys.DECLARED,
     ) -> None:
         self._stop_ids = frozenset(stop_ids)
         n_ids = len(token_bytes) if vocab_size is None else vocab_size
@@ -50,6 +53,8 @@ class ReferenceMatcher:
         }
         all_ids = frozenset(range(n_ids))
         usable = frozenset(byte for text in self._texts.values() for byte in text)
+        singles = {text[0] for text in self._texts.values() if len(text) == 1}
+        self._byte_closed = usable <= singles  # then what bytes can finish, tokens can
         ir = decode(ir_bytes)
         self._recogniser = Recogniser(
             Productions(
@@ -64,8 +69,9 @@ class ReferenceMatcher:
 
     @property
     def is_empty_language(self) -> bool:
-        """Whether no text of usable bytes is in the language."""
-        return not self._states[0].items.items
+        """Whether no text that the tokens spell is in the language."""
+        first = self._states[0]
+        return not first.items.items or not self._can_finish(first.items)
 
     @property
     def num_steps(self) -> int:
@@ -82,18 +88,20 @@ class ReferenceMatcher:
 
     def allowed_tokens(self) -> set[int]:
         """The tokens after which some completion exists, and the stop tokens if complete."""
-        return {t for t in self._tokens if self._after_token(t) is not None}
+        states = ((t, self._after_token(t)) for t in self._tokens)
+        return {t for t, state in states if state is not None and self._can_finish(state.items)}
 
     def accept_token(self, token: int) -> bool:
         """Reads a token; False, and nothing changed, if it is not allowed."""
-        return self._push(self._after_token(token))
+        state = self._after_token(token)
+        return self._push(state if state and self._can_finish(state.items) else None)
 
     def accept_bytes(self, text: bytes) -> bool:
         """Reads bytes as one step; all or nothing."""
         if self.is_terminated():
             return False
         items = self._after_bytes(self._states[-1].items, text)
-        return self._push(_State(items) if items.items else None)
+        return self._push(_State(items) if items.items and self._can_finish(items) else None)
 
     def rollback(self, n_steps: int) -> None:
         """Undoes steps."""
@@ -112,6 +120,22 @@ class ReferenceMatcher:
         twin._states = list(self._states)
         return twin
 
+    def _can_finish(self, items: ItemSet) -> bool:
+        """Whether tokens (not only their bytes) spell some completion: breadth first search."""
+        if self._byte_closed or items.complete:
+            return True
+        work = [_State(items)]
+        for state in work:
+            for token in self._tokens:
+                following = self._after_token_of(state, token)
+                if following is not None and following.items.complete:
+                    return True
+                if following is not None:
+                    work.append(following)
+            if len(work) > MAX_SEARCH:
+                raise ReferenceLimitError("too many token sequences")
+        return False
+
     def _push(self, state: _State | None) -> bool:
         if state is None:
             return False
@@ -119,7 +143,9 @@ class ReferenceMatcher:
         return True
 
     def _after_token(self, token: int) -> _State | None:
-        state = self._states[-1]
+        return self._after_token_of(self._states[-1], token)
+
+    def _after_token_of(self, state: _State, token: int) -> _State | None:
         if state.stopped:
             return None
         if token in self._stop_ids and state.items.complete:
@@ -132,9 +158,7 @@ class ReferenceMatcher:
         else:
             text = self._texts[token]
             before = self._after_bytes(state.items, text[:-1])
-            items = self._recogniser.close(
-                [*self._recogniser.scan_byte(before, text[-1]), *seeds]
-            )
+            items = self._recogniser.close([*self._recogniser.scan_byte(before, text[-1]), *seeds])
         return _State(items) if items.items else None
 
     def _after_bytes(self, items: ItemSet, text: bytes) -> ItemSet:

@@ -9,7 +9,7 @@ for the others the derivatives are searched.
 Source: J. Brzozowski, Derivatives of regular expressions (1964); S. Owens, J. Reppy, A. Turon,
 Regular-expression derivatives re-examined (2009).
 
-Cost: exponential in the worst case; ``ReferenceLimit`` beyond ``MAX_SEARCH`` terms.
+Cost: exponential in the worst case; ``ReferenceLimitError`` beyond ``MAX_SEARCH`` terms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .utf8 import byte_sequences
 MAX_SEARCH = 20_000
 
 
-class ReferenceLimit(Exception):
+class ReferenceLimitError(Exception):
     """The reference cannot decide this with its simple means (never a wrong answer)."""
 
 
@@ -217,7 +217,7 @@ def is_empty(t: Term, alphabet: Ranges) -> bool:
                 seen.add(following)
                 work.append(following)
         if len(seen) > MAX_SEARCH:
-            raise ReferenceLimit("too many derivatives")
+            raise ReferenceLimitError("too many derivatives")
     return True
 
 

@@ -7,11 +7,11 @@ import random
 import pytest
 from hypothesis import given
 
-from grammar_specs import all_specs, all_words, short_words, to_ir, to_text
+from grammar_specs import all_specs, short_words, to_ir, to_text
 from oracle import reference_matcher, reference_walk
+from reference import ReferenceMatcher
 from strategies import EFFORT, examples, grammars
 from vocabularies import listed_vocabulary, vocabulary
-from reference import ReferenceMatcher
 
 BYTES = listed_vocabulary("ab")
 MAX_LENGTH = 6
@@ -63,8 +63,17 @@ def test_random_grammars(grammar):
         ((("alt", ("seq", ("ref", 0), ("ref", 0)), "a"),), b"aaaa", b""),
         ((("rep", ("rep", "a", 0, None), 0, None),), b"aaa", b"b"),
         ((("rep", ("rep", "a", 0, 3), 2, 3),), b"a" * 9, b"a" * 10),
-        ((("seq", ("rep", ("class", "ab"), 0, None), ("seq", "a", ("rep", ("class", "ab"), 4, 4))),),
-         b"abbbb", b"babbb"),
+        (
+            (
+                (
+                    "seq",
+                    ("rep", ("class", "ab"), 0, None),
+                    ("seq", "a", ("rep", ("class", "ab"), 4, 4)),
+                ),
+            ),
+            b"abbbb",
+            b"babbb",
+        ),
     ],
 )
 def test_traps(grammar, inside, outside):
