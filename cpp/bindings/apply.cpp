@@ -103,7 +103,8 @@ void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
 }  // namespace
 
 void register_apply(nb::module_& m) {
-  m.def("apply_bitmask", &apply_bitmask, nb::arg("logits"), nb::arg("bitmask"), nb::kw_only(),
+  m.def("apply_bitmask", &apply_bitmask, nb::arg("logits").none(), nb::arg("bitmask").none(),
+        nb::kw_only(),
         nb::arg("vocab_size") = nb::none(), nb::arg("indices") = nb::none(),
         "Set the logits of masked tokens to -inf, in place, on the CPU.");
 }

@@ -9,8 +9,8 @@ using maskwright::ErrorKind;
 namespace {
 
 std::string dtype_name(nb::dlpack::dtype type) {
-  static constexpr const char* kNames[] = {"int", "uint", "float", "opaque", "bfloat", "complex",
-                                           "bool"};
+  static constexpr const char* kNames[] = {"int",    "uint",    "float", "opaque",
+                                           "bfloat", "complex", "bool"};
   const std::string name = type.code < 7 ? kNames[type.code] : "unknown";
   return name + std::to_string(type.bits) +
          (type.lanes > 1 ? "x" + std::to_string(type.lanes) : "");
@@ -26,7 +26,9 @@ std::string tuple_of(std::size_t count, const auto& value) {
 
 std::string text_of(nb::handle object, const char* attribute) {
   if (!nb::hasattr(object, attribute)) return "";
-  return std::string(", ") + attribute + " " + nb::str(object.attr(attribute)).c_str();
+  // An object first: nb::str of the accessor itself would take its value for a string unchecked.
+  const nb::object value = object.attr(attribute);
+  return std::string(", ") + attribute + " " + nb::str(value).c_str();
 }
 
 // Why the object is no array of the CPU, in its own words.

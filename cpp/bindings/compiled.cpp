@@ -26,9 +26,9 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
   return std::make_shared<CompiledGrammar>(buffer, std::move(vocabulary), limits);
 }
 
-nb::dict counters(const CompiledGrammar& grammar) {
+nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) {
   const maskwright::CompiledCounters counts = grammar.counters();
-  nb::dict result;
+  nb::typed<nb::dict, nb::str, nb::int_> result;
   result["states"] = counts.states;
   result["rows"] = counts.rows;
   result["positions"] = counts.positions;
@@ -43,8 +43,8 @@ nb::dict counters(const CompiledGrammar& grammar) {
 
 void register_compiled(nb::module_& m) {
   const CompileLimits limits;
-  nb::class_<CompiledGrammar>(m, "CompiledGrammar",
-                              "A grammar compiled for one vocabulary; immutable, shared by matchers.")
+  nb::class_<CompiledGrammar>(
+      m, "CompiledGrammar", "A grammar compiled for one vocabulary; immutable, shared by matchers.")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
       .def("counters", &counters,
            "Counts of what was built so far: states, rows, positions, masks, mask_bytes, "

@@ -66,7 +66,7 @@ void register_matcher(nb::module_& m) {
             return matcher.accept_bytes(std::string_view(text.c_str(), text.size()));
           },
           nb::arg("text"))
-      .def("fill_bitmask", &fill_bitmask, nb::arg("bitmask"), nb::arg("index") = 0)
+      .def("fill_bitmask", &fill_bitmask, nb::arg("bitmask").none(), nb::arg("index") = 0)
       .def("rollback", &rollback, nb::arg("steps") = 1)
       .def("reset", &Matcher::reset)
       .def("fork", &Matcher::fork)

@@ -12,7 +12,8 @@ using maskwright::Vocabulary;
 
 namespace {
 
-std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, uint32_t vocab_size,
+std::shared_ptr<Vocabulary> make_vocabulary(const nb::typed<nb::list, nb::bytes>& tokens,
+                                            uint32_t vocab_size,
                                             std::vector<uint32_t> special_token_ids,
                                             std::vector<uint32_t> stop_token_ids) {
   std::vector<std::string> texts;

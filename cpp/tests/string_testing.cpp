@@ -235,6 +235,20 @@ std::unique_ptr<Lang> zigzag_lang() {
                                          std::vector<bool>{true, true}, 0U);
 }
 
+std::unique_ptr<Lang> long_tail_lang() {
+  Table arcs{{{'0', '9', 0}, {'a', 'a', 1}}};
+  for (uint32_t state = 2; state <= 5; ++state) arcs.push_back({{'a', 'a', state}});
+  arcs.emplace_back();
+  return std::make_unique<TableTestLang>(
+      std::move(arcs), std::vector<bool>{false, false, false, false, false, true}, 6U);
+}
+
+std::unique_ptr<Lang> short_tail_lang() {
+  return std::make_unique<TableTestLang>(
+      Table{{{'0', '9', 0}, {'a', 'a', 1}}, {{'a', 'a', 2}}, {{'a', 'a', 3}}, {}},
+      std::vector<bool>{false, true, true, true}, 3U);
+}
+
 void for_each_sequence(const std::vector<std::string>& parts, unsigned length,
                        const std::function<void(const std::string&)>& visit) {
   std::string text;

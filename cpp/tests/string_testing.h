@@ -77,6 +77,10 @@ std::unique_ptr<Lang> literal_lang(const CodePoints& text);
 std::unique_ptr<Lang> even_lang();  // an even number of code points: no horizon
 // (x y)* with x in the ASCII letters and y beyond U+FFFF or a digit, then perhaps one more x.
 std::unique_ptr<Lang> zigzag_lang();
+// Digits, then "aaaaa": the shortest way out is long, so the horizon is 6.
+std::unique_ptr<Lang> long_tail_lang();
+// Digits, then 'a' and at most two more: the longest way out is short, so the horizon is 3.
+std::unique_ptr<Lang> short_tail_lang();
 
 // Calls `visit` with every sequence of at most `length` parts.
 void for_each_sequence(const std::vector<std::string>& parts, unsigned length,

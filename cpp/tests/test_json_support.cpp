@@ -213,15 +213,15 @@ std::string Machine::next(const Config& config) {
 bool Machine::completes_at_random(std::mt19937& random, uint32_t steps, std::string& text) {
   Config config = begin();
   text.clear();
-  for (uint32_t i = 0; i < steps + 5000; ++i) {
+  for (uint32_t i = 0; i < steps + 500; ++i) {
     if (complete(config) && (i >= steps || config.complete)) return true;
     const std::string bytes = next(config);
     if (bytes.empty()) return false;
     char byte = bytes[random() % bytes.size()];
     if (i >= steps) {
-      for (const char closing : std::string_view("\"]}")) {
-        if (bytes.find(closing) != std::string::npos) byte = closing;
-      }
+      const std::size_t closing = bytes.find('"') != std::string::npos ? bytes.find('"')
+                                                                       : bytes.find_first_of("]}");
+      if (closing != std::string::npos) byte = bytes[closing];
     }
     text += byte;
     step(config, static_cast<uint8_t>(byte));

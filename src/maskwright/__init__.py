@@ -1,1 +1,122 @@
-"""Maskwright: exact token masks for structured output of language models."""
+"""Maskwright: exact token masks for structured output of language models.
+
+Names are loaded on first use (PEP 562), so ``import maskwright`` takes a few milliseconds and loads
+neither the engine nor numpy; torch and pydantic are used only where the caller brings them.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # what typing has, without the milliseconds that importing it takes
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import testing as testing
+    from .bitmask import (
+        allocate_token_bitmask,
+        apply_token_bitmask_inplace,
+        bitmask_dtype,
+        get_bitmask_shape,
+        reset_token_bitmask,
+    )
+    from .certificate import Certificate, Loosened
+    from .chat.session import load
+    from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler
+    from .errors import (
+        BitmaskError,
+        GrammarError,
+        GrammarSyntaxError,
+        InvalidSchemaError,
+        LimitExceededError,
+        MalformedIRError,
+        MaskwrightError,
+        MatcherError,
+        TokenizerError,
+        UnsatisfiableGrammarError,
+        UnsupportedFeatureError,
+    )
+    from .grammar import Grammar
+    from .matcher import GrammarMatcher
+    from .tokenizer_info import TokenizerInfo, VocabType
+
+    __version__: str
+
+__all__ = [
+    "BitmaskError",
+    "Certificate",
+    "CompiledGrammar",
+    "CompilerStats",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarError",
+    "GrammarMatcher",
+    "GrammarSyntaxError",
+    "InvalidSchemaError",
+    "LimitExceededError",
+    "Loosened",
+    "MalformedIRError",
+    "MaskwrightError",
+    "MatcherError",
+    "TokenizerError",
+    "TokenizerInfo",
+    "UnsatisfiableGrammarError",
+    "UnsupportedFeatureError",
+    "VocabType",
+    "__version__",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "bitmask_dtype",
+    "get_bitmask_shape",
+    "load",
+    "reset_token_bitmask",
+    "testing",
+]
+
+_MODULES = {
+    "allocate_token_bitmask": "bitmask",
+    "apply_token_bitmask_inplace": "bitmask",
+    "bitmask_dtype": "bitmask",
+    "get_bitmask_shape": "bitmask",
+    "reset_token_bitmask": "bitmask",
+    "Certificate": "certificate",
+    "Loosened": "certificate",
+    "load": "chat.session",
+    "CompiledGrammar": "compiler",
+    "CompilerStats": "compiler",
+    "GrammarCompiler": "compiler",
+    "BitmaskError": "errors",
+    "GrammarError": "errors",
+    "GrammarSyntaxError": "errors",
+    "InvalidSchemaError": "errors",
+    "LimitExceededError": "errors",
+    "MalformedIRError": "errors",
+    "MaskwrightError": "errors",
+    "MatcherError": "errors",
+    "TokenizerError": "errors",
+    "UnsatisfiableGrammarError": "errors",
+    "UnsupportedFeatureError": "errors",
+    "Grammar": "grammar",
+    "GrammarMatcher": "matcher",
+    "TokenizerInfo": "tokenizer_info",
+    "VocabType": "tokenizer_info",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    module = _MODULES.get(name)
+    if module is not None:
+        value = getattr(importlib.import_module(f".{module}", __name__), name)
+    elif name == "__version__":
+        value = importlib.import_module("._core", __name__).library_version()
+    elif name == "testing":
+        return importlib.import_module(".testing", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name != "bitmask_dtype":  # its value depends on whether torch is loaded by now
+        globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,7 +2,73 @@
 The compiled engine of maskwright. Private: use the names of the package maskwright.
 """
 
+from collections.abc import Sequence
 
 
 def library_version() -> str:
     """Return the release of the compiled engine, for example ``0.1.0``."""
+
+IR_VERSION: int = 1
+
+class Vocabulary:
+    """
+    Token bytes as a trie; see maskwright.TokenizerInfo for the public form.
+    """
+
+    def __init__(self, tokens: list[bytes], *, vocab_size: int, special_token_ids: Sequence[int], stop_token_ids: Sequence[int]) -> None: ...
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def num_trie_nodes(self) -> int: ...
+
+    @property
+    def max_token_length(self) -> int: ...
+
+    @property
+    def memory_bytes(self) -> int: ...
+
+class CompiledGrammar:
+    """A grammar compiled for one vocabulary; immutable, shared by matchers."""
+
+    @property
+    def memory_bytes(self) -> int: ...
+
+    def counters(self) -> dict[str, int]:
+        """
+        Counts of what was built so far: states, rows, positions, masks, mask_bytes, cold_walks, visited_nodes.
+        """
+
+def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000) -> CompiledGrammar:
+    """Compile an IR buffer for a vocabulary. Releases the GIL."""
+
+class Matcher:
+    """Follows tokens; see maskwright.GrammarMatcher."""
+
+    def __init__(self, compiled: CompiledGrammar, *, stop_token_ids: Sequence[int] | None = None, terminate_without_stop_token: bool = False) -> None: ...
+
+    def accept_token(self, token: object) -> bool: ...
+
+    def accept_bytes(self, text: bytes) -> bool: ...
+
+    def fill_bitmask(self, bitmask: object | None, index: int = 0) -> bool: ...
+
+    def rollback(self, steps: int = 1) -> None: ...
+
+    def reset(self) -> None: ...
+
+    def fork(self) -> Matcher: ...
+
+    def is_terminated(self) -> bool: ...
+
+    def is_completed(self) -> bool: ...
+
+    @property
+    def num_steps(self) -> int: ...
+
+    @property
+    def stop_token_ids(self) -> list[int]: ...
+
+def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: int | None = None, indices: Sequence[int] | None = None) -> None:
+    """Set the logits of masked tokens to -inf, in place, on the CPU."""

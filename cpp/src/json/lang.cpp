@@ -34,7 +34,8 @@ struct LangTable::Impl {
       : limits{max_lang_states},
         ascii(spellable_ascii(spellable)),
         terms(spellable_code_points(spellable), classes, limits),
-        compiler(ir, terms, limits) {}
+        budget(limits),
+        compiler(ir, terms, budget) {}
 
   // The language of a kind and content, made by `make` at first use.
   template <typename Make>
@@ -68,6 +69,7 @@ struct LangTable::Impl {
   CodeRanges ascii;
   ClassPool classes;
   TermPool terms;
+  EagerBudget budget;
   PatternCompiler compiler;
   std::map<std::vector<uint32_t>, LangId> by_key;
   std::vector<TableLang*> owned;         // per language
@@ -124,7 +126,7 @@ std::unique_ptr<TableLang> LangTable::Impl::intersect(const std::vector<LangId>&
   if (smallest != ids.size()) return filter(smallest, ids);
   std::vector<TableLang*> operands;
   for (const LangId id : ids) operands.push_back(owned[id]);
-  return std::make_unique<DfaLang>(product(operands, limits, "an intersection of patterns"), limits);
+  return std::make_unique<DfaLang>(product(operands, budget, "an intersection of patterns"), limits);
 }
 
 // The literals that all other operands accept.

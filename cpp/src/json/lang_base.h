@@ -22,7 +22,7 @@ struct LangLimits {
   uint32_t max_states;
 
   uint64_t nfa_nodes() const { return uint64_t{max_states} * 4; }
-  uint64_t arcs() const { return uint64_t{max_states} * 200; }
+  uint64_t arcs() const { return uint64_t{max_states} * 100; }
   uint64_t work() const { return uint64_t{max_states} * 4096; }
   uint64_t length_bits() const { return uint64_t{max_states} * 4096; }
 
@@ -32,6 +32,27 @@ struct LangLimits {
                            "; simplify the pattern or raise max_lang_states",
                        "max_lang_states", max_states);
   }
+};
+
+// What all eager constructions of one table may take together, so that many large ones are refused
+// as one too large one is.
+class EagerBudget {
+ public:
+  explicit EagerBudget(const LangLimits& limits)
+      : limits_(limits), states_left_(uint64_t{limits.max_states} * 20), arcs_left_(limits.arcs() * 4) {}
+
+  const LangLimits& limits() const { return limits_; }
+  void charge(uint64_t states, uint64_t arcs) {
+    if (states > states_left_ || arcs > arcs_left_) {
+      limits_.exceeded("the sum of all intersections, complements and texts with stops");
+    }
+    states_left_ -= states;
+    arcs_left_ -= arcs;
+  }
+
+ private:
+  LangLimits limits_;
+  uint64_t states_left_, arcs_left_;
 };
 
 }  // namespace maskwright::langs

@@ -90,8 +90,8 @@ namespace {
 // Explores tuples of operand states breadth first.
 class Product {
  public:
-  Product(std::span<TableLang* const> operands, const LangLimits& limits, const std::string& what)
-      : operands_(operands), limits_(limits), what_(what) {}
+  Product(std::span<TableLang* const> operands, EagerBudget& budget, const std::string& what)
+      : operands_(operands), budget_(budget), limits_(budget.limits()), what_(what) {}
 
   Dfa run() {
     std::vector<uint32_t> tuple;
@@ -101,6 +101,7 @@ class Product {
       expand(state);
       check();
     }
+    budget_.charge(dfa_.states.size(), dfa_.arcs.size());
     return trim(dfa_);
   }
 
@@ -144,6 +145,7 @@ class Product {
   }
 
   std::span<TableLang* const> operands_;
+  EagerBudget& budget_;
   const LangLimits& limits_;
   const std::string& what_;
   WordInterner tuples_;
@@ -155,15 +157,14 @@ class Product {
 
 }  // namespace
 
-Dfa product(std::span<TableLang* const> operands, const LangLimits& limits,
-            const std::string& what) {
-  return Product(operands, limits, what).run();
+Dfa product(std::span<TableLang* const> operands, EagerBudget& budget, const std::string& what) {
+  return Product(operands, budget, what).run();
 }
 
-Dfa complement(TableLang& operand, std::span<const CodeRange> alphabet, const LangLimits& limits) {
+Dfa complement(TableLang& operand, std::span<const CodeRange> alphabet, EagerBudget& budget) {
   const std::array<TableLang*, 1> operands{&operand};
   Dfa positive;
-  if (operand.start() != kDeadLang) positive = product(operands, limits, "a complement of a pattern");
+  if (operand.start() != kDeadLang) positive = product(operands, budget, "a complement of a pattern");
   Dfa negative;
   const auto sink = static_cast<uint32_t>(positive.states.size());
   for (uint32_t state = 0; state <= sink; ++state) {

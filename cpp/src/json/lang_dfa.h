@@ -40,10 +40,10 @@ Dfa trim(const Dfa& dfa);
 
 // The reachable product: texts in every operand. Operands are distinct and not empty. Raises
 // "lang-too-large" with `what` in the message.
-Dfa product(std::span<TableLang* const> operands, const LangLimits& limits, const std::string& what);
+Dfa product(std::span<TableLang* const> operands, EagerBudget& budget, const std::string& what);
 
 // All texts over `alphabet` that are not in the language of `operand` (over the same alphabet).
-Dfa complement(TableLang& operand, std::span<const CodeRange> alphabet, const LangLimits& limits);
+Dfa complement(TableLang& operand, std::span<const CodeRange> alphabet, EagerBudget& budget);
 
 class DfaLang final : public TableLang {
  public:

@@ -116,11 +116,11 @@ TermId PatternCompiler::convert_intersection(std::span<const TermId> parts) {
     langs.push_back(make_lang(part));
     operands.push_back(langs.back().get());
   }
-  return terms_.dfa(product(operands, limits_, "an intersection of patterns"));
+  return terms_.dfa(product(operands, budget_, "an intersection of patterns"));
 }
 
 TermId PatternCompiler::convert_complement(TermId part) {
-  return terms_.dfa(complement(*make_lang(part), terms_.alphabet(), limits_));
+  return terms_.dfa(complement(*make_lang(part), terms_.alphabet(), budget_));
 }
 
 TermId PatternCompiler::convert_text_until(std::span<const uint32_t> words) {
@@ -130,7 +130,7 @@ TermId PatternCompiler::convert_text_until(std::span<const uint32_t> words) {
   const auto unspelled = [&](const auto& text) { return !terms_.can_spell(text); };
   std::erase_if(stops, unspelled);
   std::erase_if(excludes, unspelled);
-  return terms_.dfa(text_until(stops, excludes, terms_.alphabet(), limits_));
+  return terms_.dfa(text_until(stops, excludes, terms_.alphabet(), budget_));
 }
 
 std::unique_ptr<TableLang> PatternCompiler::make_lang(TermId term) const {

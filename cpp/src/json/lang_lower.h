@@ -12,8 +12,8 @@ namespace maskwright::langs {
 
 class PatternCompiler {
  public:
-  PatternCompiler(const Ir& ir, TermPool& terms, const LangLimits& limits)
-      : ir_(ir), terms_(terms), limits_(limits), memo_(ir.num_exprs(), kNone), entered_(ir.num_exprs(), false) {}
+  PatternCompiler(const Ir& ir, TermPool& terms, EagerBudget& budget)
+      : ir_(ir), terms_(terms), limits_(budget.limits()), budget_(budget), memo_(ir.num_exprs(), kNone), entered_(ir.num_exprs(), false) {}
 
   // Raises "lang-not-regular" for recursion, token sets and JSON inside.
   TermId lower(uint32_t expr);
@@ -32,6 +32,7 @@ class PatternCompiler {
   const Ir& ir_;
   TermPool& terms_;
   LangLimits limits_;
+  EagerBudget& budget_;
   std::vector<TermId> memo_;   // per expression; kNone = not yet
   std::vector<bool> entered_;  // per expression: its children were pushed
 };

@@ -28,7 +28,8 @@ class AhoCorasick {
     (stop ? nodes_[node].stop : nodes_[node].exclude) = true;
   }
 
-  Dfa run(std::span<const CodeRange> alphabet, const LangLimits& limits) {
+  Dfa run(std::span<const CodeRange> alphabet, EagerBudget& budget) {
+    const LangLimits& limits = budget.limits();
     std::vector<uint32_t> order{0};  // breadth first
     rows_.resize(nodes_.size());
     uint64_t arcs = 0;
@@ -42,6 +43,7 @@ class AhoCorasick {
         order.push_back(child);
       }
     }
+    budget.charge(nodes_.size(), arcs);
     Dfa dfa;
     for (uint32_t node = 0; node < nodes_.size(); ++node) render(node, alphabet, dfa);
     return trim(dfa);
@@ -106,11 +108,11 @@ class AhoCorasick {
 
 Dfa text_until(std::span<const std::vector<uint32_t>> stops,
                std::span<const std::vector<uint32_t>> excludes,
-               std::span<const CodeRange> alphabet, const LangLimits& limits) {
+               std::span<const CodeRange> alphabet, EagerBudget& budget) {
   AhoCorasick automaton;
   for (const auto& stop : stops) automaton.add(stop, true);
   for (const auto& exclude : excludes) automaton.add(exclude, false);
-  return automaton.run(alphabet, limits);
+  return automaton.run(alphabet, budget);
 }
 
 }  // namespace maskwright::langs

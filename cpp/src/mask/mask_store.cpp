@@ -239,7 +239,7 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
   counters_.visited_nodes += visited;
 }
 
-// The common step: one configuration, a plain edge, a target that only reads. Returns false where
+// The common step: one configuration, a target that only reads. Returns false where
 // the general step is needed; a refused byte gives kDead.
 bool MaskStore::step_single(const Depth& from, uint8_t byte, Depth& to) {
   if (from.whitespace) return false;
@@ -248,13 +248,18 @@ bool MaskStore::step_single(const Depth& from, uint8_t byte, Depth& to) {
     to.config.state = kDead;
     return true;
   }
-  if (edge->op != Op::kPlain) return false;
-  to.config = {edge->target, from.config.reg, 0, from.config.stack};
-  if (edge->target == from.config.state && from.reads_only) {
+  Target target{edge->target, from.config.reg};
+  if (edge->op == Op::kDynamic) {
+    Family& family = store_.family(store_.state(from.config.state).family);
+    target = family.scan(from.config.state, target.reg, byte, edge->target, arena_->regs());
+  }
+  to.config = {target.state, target.reg, 0, from.config.stack};
+  if (target.state == kDead) return true;
+  if (target.state == from.config.state && from.reads_only) {
     to.row = from.row;
   } else {
-    if ((store_.state(edge->target).flags & kNotPlain) != 0) return false;
-    to.row = &store_.row(edge->target);
+    if ((store_.state(target.state).flags & kNotPlain) != 0) return false;
+    to.row = &store_.row(target.state);
   }
   to.single = true;
   to.reads_only = true;

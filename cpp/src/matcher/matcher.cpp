@@ -55,25 +55,35 @@ void Matcher::start() {
   family_->steps.grow();
   family_->steps[0] = {};
   step_ = 0;
+  if (!finishable(family_->now)) {
+    throw Error(ErrorKind::kUnsatisfiable, "grammar-unspellable",
+                "no sequence of the vocabulary's tokens spells a complete text of the grammar; "
+                "check that the tokenizer belongs to the model, or add tokens of single bytes");
+  }
   push_step(family_->now);
   family_->steps[step_].depth = 0;
 }
 
-std::span<const Config> Matcher::configs() const {
-  const auto words = family_->configs.get(family_->steps[step_].configs);
+std::span<const Config> Matcher::configs(uint32_t id) const {
+  const auto words = family_->configs.get(id);
   // Config is four words without padding; the interner keeps them aligned as words.
   return {reinterpret_cast<const Config*>(words.data()), words.size() / 4};
 }
 
-void Matcher::push_step(ConfigSet& set) {
+Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
   Family& family = *family_;
   family.returned.clear();
   family.runner.close(set, family.arena, &family.returned);
   std::vector<uint32_t> words(set.size() * 4);
   if (!words.empty()) std::memcpy(words.data(), set.configs().data(), words.size() * 4);
-  const uint32_t id = family.steps.grow();
-  family.steps[id] = {step_, family.configs.intern(words).id, family.steps[step_].depth + 1,
-                      !family.returned.empty(), false};
+  return {family.configs.intern(words).id, !family.returned.empty()};
+}
+
+void Matcher::push_step(ConfigSet& set) {
+  const Closed closed = close_and_intern(set);
+  const uint32_t depth = family_->steps[step_].depth + 1;
+  const uint32_t id = family_->steps.grow();
+  family_->steps[id] = {step_, closed.configs, depth, closed.completed, false};
   step_ = id;
 }
 
@@ -96,9 +106,9 @@ bool Matcher::read(std::string_view text, ConfigSet& out) {
   return true;
 }
 
-void Matcher::add_token_symbols(uint32_t token, ConfigSet& out) {
+void Matcher::add_token_symbols(std::span<const Config> from, uint32_t token, ConfigSet& out) {
   if (!grammar_->has_token_symbols()) return;
-  for (const Config& config : configs()) {
+  for (const Config& config : from) {
     if (grammar_->store().state(config.state).family != FamilyId::kRules) continue;
     for (const RulesMachine::TokenEdge& edge : grammar_->rules().token_edges(config.state)) {
       const auto payload = grammar_->ir().expr(edge.expr);
@@ -129,19 +139,23 @@ bool Matcher::accept_token(int64_t token) {
     return true;
   }
   ConfigSet after;
-  add_token_symbols(id, after);
-  const std::string_view text = vocabulary.text(id);
-  if (!text.empty()) read(text, after);
-  if (after.empty()) return false;
+  read_token(id, after);
+  if (after.empty() || !finishable(after)) return false;
   push_step(after);
   return true;
+}
+
+void Matcher::read_token(uint32_t token, ConfigSet& out) {
+  add_token_symbols(configs(), token, out);
+  const std::string_view text = grammar_->vocabulary().text(token);
+  if (!text.empty()) read(text, out);
 }
 
 bool Matcher::accept_bytes(std::string_view text) {
   const std::lock_guard lock(grammar_->mutex());
   if (family_->steps[step_].stopped) return false;
   ConfigSet after;
-  if (!read(text, after)) return false;
+  if (!read(text, after) || !finishable(after)) return false;
   push_step(after);
   return true;
 }
@@ -152,6 +166,7 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
   if (now.stopped) terminated();
   const uint32_t size = grammar_->vocabulary().vocab_size();
   if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return Fill::kCold;
+  if (!grammar_->vocabulary().byte_closed()) drop_unfinishable(row);
   const bool may_stop = now.completed && !terminate_without_stop_token_;
   for (const uint32_t id : stop_token_ids_) {
     const uint32_t bit = 1U << id % 32;

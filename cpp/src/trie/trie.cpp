@@ -83,6 +83,11 @@ void Vocabulary::build_trie() {
   }
   for (const uint32_t node : path) next_[node] = num_nodes();
   token_begin_.push_back(static_cast<uint32_t>(token_ids_.size()));
+  std::array<bool, 256> alone{};
+  for (uint32_t node = 1; node < num_nodes(); node = next_[node]) {
+    alone[bytes_[node]] = !tokens_at(node).empty();
+  }
+  byte_closed_ = alone == spellable_;
 }
 
 std::size_t Vocabulary::memory_bytes() const {

@@ -38,7 +38,8 @@ class Lang {
   virtual uint32_t move(uint32_t state, uint32_t code_point);
   virtual bool accepts(uint32_t state) = 0;
   // True iff some completion from `state` has a length n in code points with min <= n <= max
-  // (max kUnbounded = no limit).
+  // (max kUnbounded = no limit). Lengths with gaps may need a table: raises "lang-too-large" if it
+  // grows beyond the limit, never for smaller bounds than those that were answered before.
   virtual bool can_finish(uint32_t state, uint32_t min, uint32_t max) = 0;
   // A count P (kUnbounded = none known): for all lengths a, b >= P and every state,
   // can_finish(s, a, h1) == can_finish(s, b, h2) whenever h1 - a and h2 - b are equal or both >= P.

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "maskwright/matcher/compiled.h"
@@ -61,15 +62,26 @@ class Matcher {
     Runner runner;
     ConfigSet now, next;
     std::vector<SetId> returned;
+    std::unordered_map<uint32_t, bool> finishable;  // by interned configurations (finish.cpp)
   };
 
   void start();
-  std::span<const Config> configs() const;
+  std::span<const Config> configs() const { return configs(family_->steps[step_].configs); }
+  std::span<const Config> configs(uint32_t id) const;
   // Appends the step of the configurations in `set`, not yet closed.
   void push_step(ConfigSet& set);
   bool read(std::string_view text, ConfigSet& out);
-  void add_token_symbols(uint32_t token, ConfigSet& out);
+  void add_token_symbols(std::span<const Config> from, uint32_t token, ConfigSet& out);
+  // The configurations after a token, not closed; empty if it is refused.
+  void read_token(uint32_t token, ConfigSet& out);
   bool is_stop(uint32_t token) const;
+
+  // For vocabularies that are not byte-closed, see finish.cpp.
+  struct Closed { uint32_t configs; bool completed; };
+  Closed close_and_intern(ConfigSet& set);
+  bool finishable(ConfigSet set);
+  bool search_completion(uint32_t configs);
+  void drop_unfinishable(std::span<uint32_t> row);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<Family> family_;

@@ -28,6 +28,9 @@ class Vocabulary {
   std::span<const uint32_t> stop_token_ids() const { return stop_token_ids_; }
   uint32_t max_token_length() const { return max_token_length_; }
   const std::array<bool, 256>& spellable() const { return spellable_; }
+  // Every byte that occurs in a token is a token of its own, so whatever bytes can complete a text,
+  // tokens can. True for byte-level and byte-fallback vocabularies.
+  bool byte_closed() const { return byte_closed_; }
   // Bytes of an ordinary token; empty for ids that text never matches (special, padding, stop).
   std::string_view text(uint32_t id) const {
     return id < tokens_.size() && ordinary_[id] ? std::string_view(tokens_[id]) : std::string_view();
@@ -52,6 +55,7 @@ class Vocabulary {
   std::vector<uint32_t> stop_token_ids_;
   uint32_t max_token_length_ = 0;
   std::array<bool, 256> spellable_{};
+  bool byte_closed_ = true;
 
   std::vector<uint8_t> bytes_;
   std::vector<uint32_t> depths_;

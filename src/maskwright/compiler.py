@@ -1,0 +1,308 @@
+"""Compiles grammars for one vocabulary, and keeps what it compiled.
+
+Idea: a compiled grammar depends on the vocabulary, so a compiler belongs to one `TokenizerInfo`.
+Its cache is looked up by the exact source and options; see ``compile_cache``.
+Cost: front-end plus core, both linear in what the grammar reaches. States and masks are built when
+a matcher first needs them, and shared by all matchers of the grammar.
+"""
+
+from __future__ import annotations
+
+import marshal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .compile_cache import CacheStats, CompileCache
+from .grammar import Grammar
+from .tokenizer_info import TokenizerInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from .certificate import Certificate
+
+__all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler"]
+
+_MAX_WORD = 2**32 - 1
+
+
+class CompiledGrammar:
+    """A grammar compiled for a vocabulary. Made by `GrammarCompiler`, used by `GrammarMatcher`.
+
+    Immutable for its users, and safe to share between threads; what matchers compute is kept in it
+    and shared by all of them.
+    """
+
+    __slots__ = ("__weakref__", "_core", "_grammar", "_tokenizer_info")
+
+    def __init__(
+        self, core: _core.CompiledGrammar, grammar: Grammar, tokenizer_info: TokenizerInfo
+    ) -> None:
+        self._core = core
+        self._grammar = grammar
+        self._tokenizer_info = tokenizer_info
+
+    @property
+    def grammar(self) -> Grammar:
+        """What was compiled."""
+        return self._grammar
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo:
+        """The vocabulary it was compiled for."""
+        return self._tokenizer_info
+
+    @property
+    def certificate(self) -> Certificate:
+        """How the grammar relates to what its source says."""
+        return self._grammar.certificate
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """Memory in bytes at this moment; grows while matchers compute states and masks.
+
+        Waits while a matcher computes a mask of this grammar. The vocabulary is not part of it.
+        """
+        return self._core.memory_bytes
+
+    def __repr__(self) -> str:
+        return f"<CompiledGrammar of {self._grammar!r} for {self._tokenizer_info!r}>"
+
+
+@dataclass(frozen=True)
+class CompilerStats:
+    """Figures of a compiler at one moment.
+
+    Attributes:
+        grammars: The cache of compiled grammars.
+        tokenizer_bytes: Memory of the vocabulary, which no limit counts.
+        states: States of all cached grammars.
+        masks: Masks that they keep.
+        cold_walks: Walks over the token trie that were needed for those.
+        visited_nodes: Trie nodes that those walks visited.
+    """
+
+    grammars: CacheStats
+    tokenizer_bytes: int
+    states: int
+    masks: int
+    cold_walks: int
+    visited_nodes: int
+
+
+class GrammarCompiler:
+    r"""Compiles grammars for one vocabulary. Safe to use from several threads.
+
+    A grammar that was compiled before, from the same source with the same options, comes from the
+    cache; threads that ask for the same one at the same time share one computation. The engine
+    works without Python's global lock.
+
+    Args:
+        tokenizer_info: The vocabulary.
+        max_threads: Accepted for compatibility; a grammar is compiled by the thread that asks.
+        cache_enabled: Keep compiled grammars.
+        cache_limit_bytes: Memory that the cache may take, least recently used out first; -1: no
+            limit. Kept at each insertion; in between, masks that matchers compute add to it.
+        enable_dynamic_compilation: Accepted for compatibility, without effect: states and masks are
+            always computed on demand.
+        max_states: Limit on the automaton positions of a grammar's rules; None: the default.
+        max_targets: Limit on the distinct conjunctions of schemas that apply at one place.
+        max_clauses: Limit on the alternatives of one such conjunction.
+        max_lang_states: Limit on the states of a product of patterns.
+
+    Raises:
+        TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
+        ValueError: A limit is not positive, or ``cache_limit_bytes`` is below -1.
+
+    Example:
+        >>> from maskwright import TokenizerInfo
+        >>> compiler = GrammarCompiler(TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2))
+        >>> compiled = compiler.compile_grammar('root ::= "a" | "b"')
+        >>> compiler.compile_grammar('root ::= "a" | "b"') is compiled
+        True
+        >>> compiler.stats().grammars.hits
+        1
+    """
+
+    def __init__(
+        self,
+        tokenizer_info: TokenizerInfo,
+        *,
+        max_threads: int = 8,
+        cache_enabled: bool = True,
+        cache_limit_bytes: int = -1,
+        enable_dynamic_compilation: bool = True,
+        max_states: int | None = None,
+        max_targets: int | None = None,
+        max_clauses: int | None = None,
+        max_lang_states: int | None = None,
+    ) -> None:
+        if not isinstance(tokenizer_info, TokenizerInfo):
+            raise TypeError(
+                f"tokenizer_info is a {type(tokenizer_info).__name__}; expected a TokenizerInfo"
+            )
+        del enable_dynamic_compilation
+        if max_threads < 1:
+            raise ValueError(f"max_threads is {max_threads}; expected at least 1")
+        if cache_limit_bytes < -1:
+            raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
+        limits = {
+            "max_states": max_states,
+            "max_targets": max_targets,
+            "max_clauses": max_clauses,
+            "max_lang_states": max_lang_states,
+        }
+        self._limits = {name: value for name, value in limits.items() if value is not None}
+        for name, value in self._limits.items():
+            if not 1 <= value <= _MAX_WORD:
+                raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+        self._tokenizer_info = tokenizer_info
+        self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit_bytes)
+        self._cache_enabled = bool(cache_enabled)
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo:
+        """The vocabulary."""
+        return self._tokenizer_info
+
+    @property
+    def cache_limit_bytes(self) -> int:
+        """Memory that the cache may take; -1: no limit."""
+        return self._cache.limit_bytes
+
+    def compile_json_schema(
+        self,
+        schema: Any,
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        any_order: bool = False,
+        assert_format: bool = True,
+        dialect: str | None = None,
+        **limits: int,
+    ) -> CompiledGrammar:
+        """Compile a JSON Schema.
+
+        Args:
+            schema: A dict or a bool, JSON text, or a pydantic model class. A dict is looked up by
+                its contents, order included; it must not be changed during the call.
+            any_whitespace: As for `Grammar.from_json_schema`, and so are all others.
+            indent: See there.
+            separators: See there.
+            strict_mode: See there.
+            max_whitespace_cnt: See there.
+            any_order: See there.
+            assert_format: See there.
+            dialect: See there.
+            **limits: See there.
+
+        Raises:
+            MaskwrightError: What `Grammar.from_json_schema` and `compile_grammar` raise.
+        """
+        options: dict[str, Any] = {
+            "any_whitespace": any_whitespace,
+            "indent": indent,
+            "separators": separators,
+            "strict_mode": strict_mode,
+            "max_whitespace_cnt": max_whitespace_cnt,
+            "any_order": any_order,
+            "assert_format": assert_format,
+            "dialect": dialect,
+            **limits,
+        }
+        source: Any = schema
+        if callable(getattr(schema, "model_json_schema", None)):
+            source = schema.model_json_schema()  # a model class can be rebuilt: look at it anew
+        return self._compile(
+            _exact_key("json-schema", source, options),
+            lambda: Grammar.from_json_schema(source, **options),
+        )
+
+    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+        """Compile the grammar of any JSON value; see `Grammar.builtin_json_grammar`."""
+        return self._compile(("builtin-json",), Grammar.builtin_json_grammar)
+
+    def compile_regex(self, regex: str) -> CompiledGrammar:
+        """Compile a regular expression that the whole text must match.
+
+        Args:
+            regex: See `Grammar.from_regex`.
+
+        Raises:
+            MaskwrightError: What `Grammar.from_regex` and `compile_grammar` raise.
+        """
+        return self._compile(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
+
+    def compile_grammar(
+        self, grammar: str | Grammar, *, root_rule_name: str = "root"
+    ) -> CompiledGrammar:
+        """Compile a grammar.
+
+        Args:
+            grammar: A `Grammar`, or EBNF text.
+            root_rule_name: The rule of the EBNF text that the whole text must match.
+
+        Raises:
+            MaskwrightError: What `Grammar.from_ebnf` raises.
+            UnsatisfiableGrammarError: No sequence of tokens completes the grammar.
+            LimitExceededError: A limit is exceeded; with ``limit`` and ``value``.
+            TypeError: ``grammar`` is neither a `Grammar` nor a str.
+        """
+        if isinstance(grammar, Grammar):
+            # The certificate counts: it is part of what is returned.
+            key = ("grammar", grammar.ir, grammar.certificate)
+            return self._compile(key, lambda: grammar)
+        if not isinstance(grammar, str):
+            raise TypeError(f"grammar is a {type(grammar).__name__}; expected a Grammar or a str")
+        return self._compile(
+            _exact_key("ebnf", grammar, {"root_rule_name": root_rule_name}),
+            lambda: Grammar.from_ebnf(grammar, root_rule_name=root_rule_name),
+        )
+
+    def clear_cache(self) -> None:
+        """Forget what was compiled.
+
+        Waits for nothing: a compilation that runs now still returns to its callers and is not kept.
+        Compiled grammars in use stay usable.
+        """
+        self._cache.clear()
+
+    def get_cache_size_bytes(self) -> int:
+        """Return the memory of the cached grammars, measured now; 0 after `clear_cache`."""
+        return self._cache.size_bytes()
+
+    def stats(self) -> CompilerStats:
+        """Return figures about the cache and what it holds, measured now."""
+        counters = [compiled._core.counters() for compiled in self._cache.values()]  # noqa: SLF001
+        names = ("states", "masks", "cold_walks", "visited_nodes")
+        totals = {name: sum(counts[name] for counts in counters) for name in names}
+        tokenizer_bytes = self._tokenizer_info._core.memory_bytes  # noqa: SLF001
+        return CompilerStats(self._cache.stats(), tokenizer_bytes, **totals)
+
+    def _compile(self, key: Hashable, make_grammar: Callable[[], Grammar]) -> CompiledGrammar:
+        def build() -> CompiledGrammar:
+            grammar = make_grammar()
+            vocabulary = self._tokenizer_info._core  # noqa: SLF001
+            core = _core.compile(grammar.ir, vocabulary, **self._limits)
+            return CompiledGrammar(core, grammar, self._tokenizer_info)
+
+        if key is None or not self._cache_enabled:
+            return build()
+        return self._cache.get(key, build)
+
+
+def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) -> Hashable:
+    """Return a key that is equal for equal sources of equal types only; None: do not cache.
+
+    Hashing alone would not do: 1, 1.0 and True are equal in Python and not in a schema. Version 2
+    of the format depends on nothing but types and contents; it has plain types only, so schemas
+    that hold other objects (or are nested thousands deep) are compiled anew each time.
+    """
+    try:
+        return kind, marshal.dumps((source, options), 2)
+    except ValueError:
+        return None

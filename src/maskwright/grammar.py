@@ -1,0 +1,266 @@
+"""A grammar: what a text may be, whatever language it was written in.
+
+Idea: every front-end makes the same intermediate representation (IR); a grammar holds those bytes
+and the certificate that says how they relate to the source. Nothing here depends on a vocabulary.
+Cost: that of the front-end; EBNF text is made only when asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .certificate import Certificate
+from .errors import GrammarError
+
+__all__ = ["Grammar"]
+
+
+class Grammar:
+    """A set of texts. Immutable, hashable, and safe to share between threads.
+
+    Made by the class methods below; the constructor is for front-ends that write IR themselves.
+    Grammars are equal if their IR is; different IR can still describe the same texts.
+
+    Args:
+        ir: An IR buffer, as ``maskwright.ir.Builder.finish`` returns it. Validated when compiled.
+        certificate: How the IR relates to its source; None: exactly.
+    """
+
+    __slots__ = ("_certificate", "_ir")
+
+    def __init__(self, ir: bytes, certificate: Certificate | None = None) -> None:
+        self._ir = bytes(ir)
+        self._certificate = Certificate() if certificate is None else certificate
+
+    @classmethod
+    def from_ebnf(cls, ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
+        r"""Read a grammar in EBNF (GBNF-compatible).
+
+        Args:
+            ebnf_string: The rules, ``name ::= expression``.
+            root_rule_name: The rule that the whole text must match.
+
+        Raises:
+            GrammarSyntaxError: The text does not parse, or a rule is undefined or defined twice;
+                carries ``line``, ``column``, ``offset``, ``source``.
+            UnsupportedFeatureError: It uses a macro or an option that is not supported.
+
+        Example:
+            >>> print(Grammar.from_ebnf('root ::= "a" [0-9]{1,3}'), end="")
+            root ::= "a" [0-9]{1,3}
+        """
+        from .frontends.ebnf import compile_ebnf
+
+        return cls(compile_ebnf(ebnf_string, root_rule_name=root_rule_name))
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: Any,
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        print_converted_ebnf: bool = False,
+        any_order: bool = False,
+        assert_format: bool = True,
+        dialect: str | None = None,
+        **limits: int,
+    ) -> Grammar:
+        """Make the grammar of the JSON texts that are valid under a schema.
+
+        What the schema says is enforced, or refused with the place and the reason; the certificate
+        says what the options leave out.
+
+        Args:
+            schema: A dict or a bool, JSON text, or a pydantic model class.
+            any_whitespace: JSON whitespace may stand between two tokens; else only what the
+                separators hold.
+            indent: Only None without ``any_whitespace``; without effect with it.
+            separators: Between items, and between key and value; ``(", ", ": ")`` by default.
+                Without effect with ``any_whitespace``.
+            strict_mode: Objects that name members, and arrays that name items, are closed where the
+                schema says nothing about the others.
+            max_whitespace_cnt: Bytes of whitespace at one place at most; None: 256.
+            print_converted_ebnf: Print the grammar to standard output.
+            any_order: Members may come in any order; else declared ones first, in that order.
+            assert_format: ``format`` constrains; else it is an annotation.
+            dialect: The draft of a schema without ``$schema``, such as ``"draft7"``; None: 2020-12
+                plus the older spellings that do not contradict it.
+            **limits: ``max_number_digits``, ``max_constant_values`` and ``max_ignored_bytes`` of
+                ``maskwright.frontends.json_schema.compile_json_schema``.
+
+        Raises:
+            InvalidSchemaError: The schema is malformed; with ``pointer``.
+            UnsupportedFeatureError: A keyword or option is not supported; with ``feature`` and
+                ``pointer``.
+            GrammarSyntaxError: The text of the schema is no JSON; with ``line`` and ``column``.
+            GrammarError: An option has no meaning.
+            LimitExceededError: A limit is exceeded; with ``limit`` and ``value``.
+
+        Example:
+            >>> grammar = Grammar.from_json_schema({"type": "boolean", "title": "Answer"})
+            >>> grammar.certificate.exact, grammar.certificate.ignored
+            (True, ('#/title',))
+        """
+        from .frontends.json_schema import compile_json_schema
+
+        ir, certificate = compile_json_schema(
+            schema,
+            any_whitespace=any_whitespace,
+            indent=indent,
+            separators=separators,
+            strict_mode=strict_mode,
+            max_whitespace_cnt=max_whitespace_cnt,
+            any_order=any_order,
+            assert_format=assert_format,
+            dialect=dialect,
+            **limits,
+        )
+        grammar = cls(ir, certificate)
+        if print_converted_ebnf:
+            sys.stdout.write(str(grammar))
+        return grammar
+
+    @classmethod
+    def from_regex(cls, regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar:
+        r"""Make the grammar of the texts that a regular expression matches as a whole.
+
+        Args:
+            regex_string: ECMA-262 pattern over code points, without slashes.
+            print_converted_ebnf: Print the grammar to standard output.
+
+        Raises:
+            GrammarSyntaxError: The pattern is malformed; with ``offset``, ``line``, ``column``.
+            UnsupportedFeatureError: It holds a construct that no regular language can express, such
+                as a back-reference.
+            LimitExceededError: It is beyond a limit.
+
+        Example:
+            >>> print(Grammar.from_regex(r"\d{4}-\d{2}"), end="")
+            root ::= [0-9]{4} "-" [0-9]{2}
+        """
+        from .frontends.regex import lower
+        from .ir import Builder
+
+        builder = Builder()
+        root = builder.rule("root")
+        builder.define(root, lower(builder, regex_string, search=False))
+        grammar = cls(builder.finish(root))
+        if print_converted_ebnf:
+            sys.stdout.write(str(grammar))
+        return grammar
+
+    @classmethod
+    def builtin_json_grammar(cls) -> Grammar:
+        """Make the grammar of any JSON value.
+
+        Members may have any key and come in any order. Whitespace between two tokens is at most 256
+        bytes, and there is none around the value.
+
+        Example:
+            >>> Grammar.builtin_json_grammar().certificate.narrowed
+            ('whitespace: at most 256 bytes between two tokens',)
+        """
+        return cls.from_json_schema(True, strict_mode=False)
+
+    @staticmethod
+    def concat(*grammars: Grammar) -> Grammar:
+        """Make the grammar of the texts of the grammars, one after the other.
+
+        Args:
+            *grammars: At least one.
+
+        Raises:
+            GrammarError: No grammar was given (``grammar-no-operands``).
+            TypeError: An argument is no `Grammar`.
+
+        Example:
+            >>> a, b = Grammar.from_regex("[ab]"), Grammar.from_regex("c?")
+            >>> print(Grammar.concat(a, b), end="")
+            root ::= root-2 root-3
+            root-2 ::= [ab]
+            root-3 ::= "c"?
+        """
+        from .ir.combine import concatenate
+
+        _check_operands("concat", grammars)
+        return Grammar(concatenate([grammar.ir for grammar in grammars]), _joint(grammars))
+
+    @staticmethod
+    def union(*grammars: Grammar) -> Grammar:
+        """Make the grammar of the texts of any of the grammars.
+
+        Args:
+            *grammars: At least one.
+
+        Raises:
+            GrammarError: No grammar was given (``grammar-no-operands``).
+            TypeError: An argument is no `Grammar`.
+
+        Example:
+            >>> a, b = Grammar.from_regex("[ab]"), Grammar.from_regex("c?")
+            >>> print(Grammar.union(a, b), end="")
+            root ::= root-2 | root-3
+            root-2 ::= [ab]
+            root-3 ::= "c"?
+        """
+        from .ir.combine import unite
+
+        _check_operands("union", grammars)
+        return Grammar(unite([grammar.ir for grammar in grammars]), _joint(grammars))
+
+    @property
+    def ir(self) -> bytes:
+        """The IR buffer, for the core and for tools."""
+        return self._ir
+
+    @property
+    def certificate(self) -> Certificate:
+        """How the grammar relates to what its source says."""
+        return self._certificate
+
+    def __str__(self) -> str:
+        from .ir.printer import to_ebnf
+
+        return to_ebnf(self._ir)
+
+    def __repr__(self) -> str:
+        return f"<Grammar of {len(self._ir)} bytes of IR>"
+
+    def __eq__(self, other: object) -> bool:
+        return self._ir == other._ir if isinstance(other, Grammar) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._ir)
+
+    def __reduce__(self) -> tuple[type[Grammar], tuple[bytes, Certificate]]:
+        return type(self), (self._ir, self._certificate)
+
+
+def _check_operands(method: str, grammars: tuple[object, ...]) -> None:
+    if not grammars:
+        raise GrammarError(
+            f"Grammar.{method}() was given no grammar; pass at least one",
+            code="grammar-no-operands",
+        )
+    for index, grammar in enumerate(grammars):
+        if not isinstance(grammar, Grammar):
+            raise TypeError(
+                f"argument {index} of Grammar.{method}() is a {type(grammar).__name__}; "
+                "expected a Grammar"
+            )
+
+
+def _joint(grammars: tuple[Grammar, ...]) -> Certificate:
+    """Return what holds for a grammar that is made of several."""
+    parts = [grammar.certificate for grammar in grammars]
+    return Certificate(
+        exact=all(part.exact for part in parts),
+        narrowed=tuple(dict.fromkeys(entry for part in parts for entry in part.narrowed)),
+        loosened=tuple(dict.fromkeys(entry for part in parts for entry in part.loosened)),
+        ignored=tuple(dict.fromkeys(entry for part in parts for entry in part.ignored)),
+    )

@@ -1,0 +1,243 @@
+"""Follows the tokens of one text through a compiled grammar.
+
+Idea: the core does all the work; this class keeps its bound methods in slots, so that a call costs
+one Python frame more than the core's.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .compiler import CompiledGrammar
+from .errors import MatcherError
+from .tokenizer_info import id_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["GrammarMatcher"]
+
+_logger = logging.getLogger(__name__)
+
+
+class GrammarMatcher:
+    """One text that grows token by token, and the tokens that may come next.
+
+    Use from one thread at a time. Matchers of one compiled grammar, forks included, may be used
+    from different threads.
+
+    Each accepted token or string is a step, which `rollback` takes back; the history is kept in
+    full and costs a few words per step. Calls with ``debug_print=True`` log to the logger
+    ``maskwright.matcher`` at level DEBUG.
+
+    Args:
+        compiled_grammar: What the text must match.
+        override_stop_tokens: Ids that end the text, instead of the vocabulary's; an int or several.
+        terminate_without_stop_token: The text ends by itself: no stop token is allowed,
+            `is_terminated` is True whenever the text is complete, and more may follow as long as
+            the grammar allows it.
+        max_rollback_tokens: Accepted for compatibility, without effect: rollback has no bound.
+        default_temperature: What `temperature` returns; for the caller's sampler.
+
+    Raises:
+        MatcherError: There is no stop token and ``terminate_without_stop_token`` is False
+            (``matcher-no-stop-token``), or a stop token is outside the vocabulary
+            (``matcher-stop-token-out-of-range``).
+        TypeError: ``compiled_grammar`` is no `CompiledGrammar`.
+
+    Example:
+        >>> from maskwright import GrammarCompiler, TokenizerInfo
+        >>> info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2)
+        >>> matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("ab?"))
+        >>> matcher.accept_token(1), matcher.accept_token(0), matcher.is_completed()
+        (False, True, True)
+        >>> matcher.accept_token(2), matcher.is_terminated()
+        (True, True)
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_accept_bytes",
+        "_accept_token",
+        "_compiled_grammar",
+        "_core",
+        "_fill_bitmask",
+        "_temperature",
+    )
+
+    def __init__(
+        self,
+        compiled_grammar: CompiledGrammar,
+        *,
+        override_stop_tokens: int | Iterable[int] | None = None,
+        terminate_without_stop_token: bool = False,
+        max_rollback_tokens: int = -1,
+        default_temperature: float | None = None,
+    ) -> None:
+        if not isinstance(compiled_grammar, CompiledGrammar):
+            raise TypeError(
+                f"compiled_grammar is a {type(compiled_grammar).__name__}; expected a "
+                "CompiledGrammar, which GrammarCompiler makes"
+            )
+        del max_rollback_tokens
+        stops = None if override_stop_tokens is None else id_list(override_stop_tokens)
+        _check_stop_tokens(stops or (), compiled_grammar.tokenizer_info.vocab_size)
+        core = _core.Matcher(
+            compiled_grammar._core,  # noqa: SLF001
+            stop_token_ids=stops,
+            terminate_without_stop_token=bool(terminate_without_stop_token),
+        )
+        self._bind(core, compiled_grammar, default_temperature)
+
+    def _bind(
+        self, core: _core.Matcher, compiled_grammar: CompiledGrammar, temperature: float | None
+    ) -> None:
+        self._core = core
+        self._accept_token = core.accept_token
+        self._accept_bytes = core.accept_bytes
+        self._fill_bitmask = core.fill_bitmask
+        self._compiled_grammar = compiled_grammar
+        self._temperature = temperature
+
+    @property
+    def compiled_grammar(self) -> CompiledGrammar:
+        """What the text must match."""
+        return self._compiled_grammar
+
+    @property
+    def stop_token_ids(self) -> list[int]:
+        """The ids that end the text, ascending."""
+        return self._core.stop_token_ids
+
+    @property
+    def max_rollback_tokens(self) -> int:
+        """Always -1: rollback has no bound."""
+        return -1
+
+    @property
+    def temperature(self) -> float | None:
+        """The default temperature that was given."""
+        return self._temperature
+
+    def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
+        """Append a token.
+
+        Args:
+            token_id: Any integer.
+            debug_print: Log the result.
+
+        Returns:
+            True if the mask allows the token. False, with nothing changed, if not: ids outside the
+            vocabulary, and everything after a stop token, included.
+
+        Raises:
+            TypeError: ``token_id`` is no integer.
+        """
+        accepted = self._accept_token(token_id)
+        if debug_print:
+            _logger.debug("accept_token(%s) -> %s", token_id, accepted)
+        return accepted
+
+    def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
+        """Append text, whatever tokens it could be; one step for `rollback`.
+
+        Args:
+            input_str: The text. Bytes need not end at a code point.
+            debug_print: Log the result.
+
+        Returns:
+            True if the grammar allows the text here. False, with nothing changed, if not.
+
+        Raises:
+            TypeError: The text is neither str nor bytes.
+        """
+        if isinstance(input_str, str):
+            try:
+                data = input_str.encode()
+            except UnicodeEncodeError:  # a lone surrogate is in no text
+                return False
+        else:
+            data = input_str
+        accepted = self._accept_bytes(data)
+        if debug_print:
+            _logger.debug("accept_string(%r) -> %s", input_str, accepted)
+        return accepted
+
+    def fill_next_token_bitmask(
+        self, bitmask: Any, index: int = 0, *, debug_print: bool = False
+    ) -> bool:
+        """Write which tokens may come next.
+
+        Bit ``t % 32`` of word ``t // 32`` is 1 iff `accept_token` would accept ``t``; bits at and
+        above the vocabulary size are 0. Nothing but the row is written. Python's global lock is
+        released while a mask is computed that was not needed before.
+
+        Args:
+            bitmask: int32 array on the CPU, of shape (rows, words) or (words,), with at least
+                ``ceil(vocab_size / 32)`` words, contiguous within a row; numpy, torch, or any
+                object with DLPack or a buffer. Written in place.
+            index: The row.
+            debug_print: Log the result.
+
+        Returns:
+            True if some token is refused, so that the mask must be applied.
+
+        Raises:
+            MatcherError: The matcher is terminated, so no token can follow
+                (``matcher-terminated``).
+            BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or
+                it is not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
+                ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
+        """
+        must_apply = self._fill_bitmask(bitmask, index)
+        if debug_print:
+            _logger.debug("fill_next_token_bitmask(index=%s) -> %s", index, must_apply)
+        return must_apply
+
+    def rollback(self, num_tokens: int = 1) -> None:
+        """Take back the last steps, a stop token included.
+
+        Args:
+            num_tokens: How many.
+
+        Raises:
+            MatcherError: There are fewer (``matcher-rollback-too-far``) or the number is negative
+                (``matcher-rollback-negative``); nothing changed.
+        """
+        self._core.rollback(num_tokens)
+
+    def reset(self) -> None:
+        """Go back to the empty text; the history is forgotten."""
+        self._core.reset()
+
+    def fork(self) -> GrammarMatcher:
+        """Return a matcher with the same text and history, independent from now on.
+
+        Costs a few words, whatever the length of the text.
+        """
+        other = object.__new__(type(self))
+        other._bind(self._core.fork(), self._compiled_grammar, self._temperature)
+        return other
+
+    def is_terminated(self) -> bool:
+        """Return whether the text has ended.
+
+        It has after a stop token; with ``terminate_without_stop_token``, whenever it is complete.
+        """
+        return self._core.is_terminated()
+
+    def is_completed(self) -> bool:
+        """Return whether the text so far is a whole text of the grammar."""
+        return self._core.is_completed()
+
+
+def _check_stop_tokens(ids: Iterable[int], vocab_size: int) -> None:
+    for token_id in ids:
+        if not 0 <= token_id < vocab_size:
+            raise MatcherError(
+                f"stop token id {token_id} is outside the vocabulary of {vocab_size} ids; pass ids "
+                f"from 0 to {vocab_size - 1} in override_stop_tokens",
+                code="matcher-stop-token-out-of-range",
+            )

@@ -1,0 +1,216 @@
+"""Helpers for tests and for looking at masks. Names with an underscore may change.
+
+Where no vocabulary is given, tokens are the 256 single bytes, and id 256 is the stop token.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from .compiler import GrammarCompiler
+from .grammar import Grammar
+from .matcher import GrammarMatcher
+from .tokenizer_info import TokenizerInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["bitmask_to_bool_mask", "bool_mask_to_bitmask"]
+
+
+@functools.cache
+def _byte_tokenizer_info() -> TokenizerInfo:
+    return TokenizerInfo([*(bytes((i,)) for i in range(256)), b""], stop_token_ids=256)
+
+
+def _get_matcher_from_grammar(grammar: Grammar | str, **options: Any) -> GrammarMatcher:
+    """Return a matcher over single bytes.
+
+    Args:
+        grammar: A grammar, or EBNF text.
+        **options: Of `GrammarMatcher`.
+
+    Raises:
+        MaskwrightError: What compiling raises.
+    """
+    return _get_matcher_from_grammar_and_tokenizer_info(grammar, _byte_tokenizer_info(), **options)
+
+
+def _get_matcher_from_grammar_and_tokenizer_info(
+    grammar: Grammar | str, tokenizer_info: TokenizerInfo, **options: Any
+) -> GrammarMatcher:
+    """Return a matcher over a vocabulary.
+
+    Args:
+        grammar: A grammar, or EBNF text.
+        tokenizer_info: The vocabulary.
+        **options: Of `GrammarMatcher`.
+
+    Raises:
+        MaskwrightError: What compiling raises.
+    """
+    compiler = GrammarCompiler(tokenizer_info, cache_enabled=False)
+    return GrammarMatcher(compiler.compile_grammar(grammar), **options)
+
+
+def _is_grammar_accept_string(
+    grammar: Grammar | str,
+    input_str: str | bytes,
+    *,
+    debug_print: bool = False,
+    print_time: bool = False,
+    require_termination: bool = True,
+) -> bool:
+    """Return whether a text is in the grammar.
+
+    Args:
+        grammar: A grammar, or EBNF text.
+        input_str: The text.
+        debug_print: Log the result of each step.
+        print_time: Print to standard output how long it took.
+        require_termination: The text must be whole; else it may also be the start of one.
+
+    Raises:
+        MaskwrightError: What compiling raises.
+
+    Example:
+        >>> _is_grammar_accept_string('root ::= "ab"', "ab")
+        True
+        >>> _is_grammar_accept_string('root ::= "ab"', "a")
+        False
+        >>> _is_grammar_accept_string('root ::= "ab"', "a", require_termination=False)
+        True
+    """
+    matcher = _get_matcher_from_grammar(grammar, terminate_without_stop_token=True)
+    start = perf_counter()
+    accepted = matcher.accept_string(input_str, debug_print=debug_print)
+    if print_time:
+        sys.stdout.write(f"accept_string took {(perf_counter() - start) * 1e6:.1f} us\n")
+    return accepted and (not require_termination or matcher.is_completed())
+
+
+def _get_masked_tokens_from_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> list[int]:
+    """Return the ids that a row of a bitmask refuses, ascending.
+
+    Args:
+        bitmask: int32 array of shape (rows, words) or (words,), on the CPU.
+        vocab_size: Number of token ids.
+        index: The row.
+
+    Raises:
+        ValueError: The row has fewer than ``vocab_size`` bits.
+        IndexError: There is no such row.
+
+    Example:
+        >>> import numpy as np
+        >>> _get_masked_tokens_from_bitmask(np.array([[0b1011]], dtype=np.int32), 5)
+        [2, 4]
+    """
+    row = _bits(bitmask, vocab_size)[index]
+    return [int(token) for token in (~row).nonzero()[0]]
+
+
+def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> tuple[bool, int]:
+    """Return whether a row allows exactly one token, and its id (else -1).
+
+    Args:
+        bitmask: int32 array of shape (rows, words) or (words,), on the CPU.
+        vocab_size: Number of token ids.
+        index: The row.
+
+    Raises:
+        ValueError: The row has fewer than ``vocab_size`` bits.
+        IndexError: There is no such row.
+
+    Example:
+        >>> import numpy as np
+        >>> _is_single_token_bitmask(np.array([[0b100]], dtype=np.int32), 5)
+        (True, 2)
+    """
+    allowed = _bits(bitmask, vocab_size)[index].nonzero()[0]
+    return (True, int(allowed[0])) if len(allowed) == 1 else (False, -1)
+
+
+def bool_mask_to_bitmask(bool_mask: Any) -> Any:
+    """Return the bitmask of a Boolean mask.
+
+    Args:
+        bool_mask: bool array of shape (rows, vocab_size) or (vocab_size,), on the CPU.
+
+    Returns:
+        New int32 array of shape (rows, ceil(vocab_size / 32)), of torch if the mask is; bits beyond
+        the vocabulary are 0.
+
+    Example:
+        >>> import numpy as np
+        >>> bool_mask_to_bitmask(np.array([[True, False, True]])).tolist()
+        [[5]]
+    """
+    import numpy as np
+
+    mask = np.atleast_2d(np.asarray(bool_mask, dtype=bool))
+    words = (mask.shape[1] + 31) // 32
+    padded = np.zeros((mask.shape[0], words * 32), dtype=bool)
+    padded[:, : mask.shape[1]] = mask
+    packed = np.packbits(padded, axis=1, bitorder="little").view("<i4").astype(np.int32)
+    return _like(bool_mask, packed)
+
+
+def bitmask_to_bool_mask(bitmask: Any, vocab_size: int | None = None) -> Any:
+    """Return the Boolean mask of a bitmask.
+
+    Args:
+        bitmask: int32 array of shape (rows, words) or (words,), on the CPU.
+        vocab_size: Number of token ids; None: 32 per word.
+
+    Returns:
+        New bool array of shape (rows, vocab_size), of torch if the bitmask is.
+
+    Raises:
+        ValueError: The bitmask has fewer than ``vocab_size`` bits in a row.
+
+    Example:
+        >>> import numpy as np
+        >>> bitmask_to_bool_mask(np.array([[5]], dtype=np.int32), 4).tolist()
+        [[True, False, True, False]]
+    """
+    return _like(bitmask, _bits(bitmask, vocab_size))
+
+
+def _bits(bitmask: Any, vocab_size: int | None) -> NDArray[np.bool_]:
+    import numpy as np
+
+    words = np.atleast_2d(np.asarray(bitmask)).astype("<i4")
+    available = words.shape[1] * 32
+    size = available if vocab_size is None else vocab_size
+    if not 0 <= size <= available:
+        raise ValueError(f"vocab_size is {size}; the bitmask has {available} bits in each row")
+    octets = np.ascontiguousarray(words).view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little")[:, :size].astype(bool)
+
+
+def _like(model: Any, array: Any) -> Any:
+    """Return the array as what `model` is: a torch tensor or a numpy array."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.Tensor):
+        return torch.from_numpy(array)
+    return array
+
+
+def _json_schema_to_ebnf(schema: Any, **options: Any) -> str:
+    """Return the EBNF text of a schema; options as for `Grammar.from_json_schema`."""
+    return str(Grammar.from_json_schema(schema, **options))
+
+
+def _regex_to_ebnf(regex: str) -> str:
+    """Return the EBNF text of a regular expression.
+
+    Example:
+        >>> print(_regex_to_ebnf("[ab]+"), end="")
+        root ::= [ab]+
+    """
+    return str(Grammar.from_regex(regex))

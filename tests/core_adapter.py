@@ -1,0 +1,107 @@
+"""The one place where tests of this folder touch the core: names, arrays and defaults.
+
+``CORE`` is the core module or None; tests that need it skip with ``needs_core``. Everything here is a
+thin wrapper, so a change of names in the core is one edit here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vocabularies import TestVocabulary
+
+try:
+    CORE: Any = importlib.import_module("maskwright._core")
+except ImportError:
+    CORE = None
+
+needs_core = pytest.mark.skipif(CORE is None, reason="the C++ core is not built")
+
+_CACHE: dict[TestVocabulary, Any] = {}
+
+
+def core_vocabulary(vocabulary: TestVocabulary) -> Any:
+    """The core's form of a vocabulary (kept; its trie takes time)."""
+    if vocabulary not in _CACHE:
+        _CACHE[vocabulary] = CORE.Vocabulary(
+            list(vocabulary.tokens),
+            vocab_size=vocabulary.vocab_size,
+            special_token_ids=list(vocabulary.special_ids),
+            stop_token_ids=list(vocabulary.stop_ids),
+        )
+    return _CACHE[vocabulary]
+
+
+@dataclass
+class CoreMatcher:
+    """A matcher of the core, with masks as arrays of bool."""
+
+    raw: Any
+    vocabulary: TestVocabulary
+
+    @classmethod
+    def compile(cls, ir: bytes, vocabulary: TestVocabulary) -> CoreMatcher:
+        """Compiles IR and starts a matcher."""
+        compiled = CORE.compile(ir, core_vocabulary(vocabulary))
+        return cls(CORE.Matcher(compiled), vocabulary)
+
+    @classmethod
+    def of_compiled(cls, compiled: Any, vocabulary: TestVocabulary) -> CoreMatcher:
+        """Starts a matcher of a compiled grammar (its caches may be warm)."""
+        return cls(CORE.Matcher(compiled), vocabulary)
+
+    def words(self) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """The bitmask of the next token as written by the core, over garbage, in a 2-D array."""
+        n_words = -(-self.vocabulary.vocab_size // 32)
+        rows = np.full((3, n_words), -1431655766, dtype=np.int32)
+        before = rows.copy()
+        self.raw.fill_bitmask(rows, 1)
+        if not (np.array_equal(rows[0], before[0]) and np.array_equal(rows[2], before[2])):
+            raise AssertionError("filling a row of the bitmask changed another row")
+        return rows[1]
+
+    def mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """One bool per bit of the row, padding bits of the last word included."""
+        return np.unpackbits(self.words().view(np.uint8), bitorder="little").astype(bool)
+
+    def allowed_tokens(self) -> set[int]:
+        """The tokens whose bit is set."""
+        return {int(t) for t in np.flatnonzero(self.mask())}
+
+    def accept_token(self, token: int) -> bool:
+        """Reads a token."""
+        return bool(self.raw.accept_token(token))
+
+    def accept_bytes(self, text: bytes) -> bool:
+        """Reads bytes as one step."""
+        return bool(self.raw.accept_bytes(text))
+
+    def rollback(self, n_steps: int) -> None:
+        """Undoes steps."""
+        self.raw.rollback(n_steps)
+
+    def reset(self) -> None:
+        """Undoes everything."""
+        self.raw.reset()
+
+    def fork(self) -> CoreMatcher:
+        """A matcher in the same state."""
+        return CoreMatcher(self.raw.fork(), self.vocabulary)
+
+    def is_completed(self) -> bool:
+        """Whether the text is complete."""
+        return bool(self.raw.is_completed())
+
+    def is_terminated(self) -> bool:
+        """Whether a stop token has been read."""
+        return bool(self.raw.is_terminated())
+
+
+def compile_core(ir: bytes, vocabulary: TestVocabulary) -> Any:
+    """A compiled grammar of the core."""
+    return CORE.compile(ir, core_vocabulary(vocabulary))

@@ -1,0 +1,241 @@
+"""GrammarCompiler and CompiledGrammar."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from maskwright import (
+    Certificate,
+    CompiledGrammar,
+    Grammar,
+    GrammarCompiler,
+    GrammarMatcher,
+    GrammarSyntaxError,
+    LimitExceededError,
+    MalformedIRError,
+    TokenizerInfo,
+    UnsatisfiableGrammarError,
+)
+
+INFO = TokenizerInfo([*(chr(i) for i in range(32, 127)), ""], stop_token_ids=95)
+EBNF = 'root ::= "ab"'
+
+
+@pytest.fixture
+def compiler() -> GrammarCompiler:
+    return GrammarCompiler(INFO)
+
+
+def accepts(compiled: CompiledGrammar, text: str) -> bool:
+    matcher = GrammarMatcher(compiled)
+    return matcher.accept_string(text) and matcher.is_completed()
+
+
+def test_compiled_grammar(compiler):
+    compiled = compiler.compile_grammar(EBNF)
+    assert compiled.grammar == Grammar.from_ebnf(EBNF)
+    assert compiled.tokenizer_info is INFO
+    assert compiler.tokenizer_info is INFO
+    assert compiled.certificate == Certificate()
+    assert compiled.memory_size_bytes > 0
+    assert "CompiledGrammar" in repr(compiled)
+
+
+def test_memory_grows_with_what_matchers_compute(compiler):
+    compiled = compiler.compile_grammar("root ::= [a-z]*")
+    before = compiled.memory_size_bytes
+    GrammarMatcher(compiled).fill_next_token_bitmask(np.zeros((1, 3), dtype=np.int32))
+    assert compiled.memory_size_bytes > before
+    assert compiler.get_cache_size_bytes() == compiled.memory_size_bytes
+
+
+def test_every_kind(compiler):
+    assert accepts(compiler.compile_grammar(EBNF), "ab")
+    assert accepts(compiler.compile_grammar(Grammar.from_regex("x+")), "xx")
+    assert accepts(compiler.compile_grammar('a ::= "q"', root_rule_name="a"), "q")
+    assert accepts(compiler.compile_regex("[0-9]{2}"), "42")
+    assert accepts(compiler.compile_json_schema({"type": "integer"}), "-3")
+    assert accepts(compiler.compile_builtin_json_grammar(), '{"a": []}')
+
+
+def test_the_certificate_comes_along(compiler):
+    compiled = compiler.compile_json_schema({"title": "t"}, max_whitespace_cnt=7)
+    assert compiled.certificate.ignored == ("#/title",)
+    assert any("7 bytes" in entry for entry in compiled.certificate.narrowed)
+
+
+CALLS = [
+    lambda c: c.compile_grammar(EBNF),
+    lambda c: c.compile_grammar(EBNF + " "),
+    lambda c: c.compile_grammar('other ::= "a"', root_rule_name="other"),
+    lambda c: c.compile_grammar(Grammar.from_ebnf(EBNF)),
+    lambda c: c.compile_grammar(Grammar(Grammar.from_ebnf(EBNF).ir, Certificate(exact=False))),
+    lambda c: c.compile_regex("ab"),
+    lambda c: c.compile_json_schema({"const": 1}),
+    lambda c: c.compile_json_schema({"const": True}),
+    lambda c: c.compile_json_schema('{"const": 1}'),
+    lambda c: c.compile_json_schema({"const": 1, "title": "x"}),
+    lambda c: c.compile_json_schema({"title": "x", "const": 1}),
+    lambda c: c.compile_json_schema({"const": 1}, any_whitespace=False),
+    lambda c: c.compile_json_schema({"const": 1}, any_whitespace=False, separators=(",", ":")),
+    lambda c: c.compile_json_schema({"const": 1}, max_constant_values=5),
+    lambda c: c.compile_json_schema(True),
+    lambda c: c.compile_builtin_json_grammar(),
+]
+
+
+def test_equal_calls_share_and_others_do_not(compiler):
+    first = [call(compiler) for call in CALLS]
+    second = [call(compiler) for call in CALLS]
+    assert [a is b for a, b in zip(first, second, strict=True)] == [True] * len(CALLS)
+    assert len({id(compiled) for compiled in first}) == len(CALLS)
+    stats = compiler.stats().grammars
+    assert (stats.entries, stats.misses, stats.hits) == (len(CALLS), len(CALLS), len(CALLS))
+
+
+def test_a_model_class_is_looked_up_by_its_schema(compiler):
+    pydantic = pytest.importorskip("pydantic")
+
+    class Point(pydantic.BaseModel):
+        x: int
+
+    compiled = compiler.compile_json_schema(Point)
+    assert compiler.compile_json_schema(Point) is compiled
+    assert compiler.compile_json_schema(Point.model_json_schema()) is compiled
+    assert accepts(compiled, '{"x": 1}')
+
+
+def test_a_changed_schema_is_another_one(compiler):
+    schema = {"enum": [1]}
+    assert accepts(compiler.compile_json_schema(schema), "1")
+    schema["enum"].append(2)
+    assert accepts(compiler.compile_json_schema(schema), "2")
+
+
+def test_schemas_that_have_no_key_compile(compiler):
+    class Keys(dict):
+        pass
+
+    schema = Keys(type="integer")
+    assert accepts(compiler.compile_json_schema(schema), "3")
+    assert compiler.stats().grammars.entries == 0
+
+
+def test_without_cache():
+    compiler = GrammarCompiler(INFO, cache_enabled=False)
+    assert compiler.compile_grammar(EBNF) is not compiler.compile_grammar(EBNF)
+    assert compiler.get_cache_size_bytes() == 0
+    assert compiler.stats().grammars.misses == 0
+
+
+def test_clear_cache(compiler):
+    compiled = compiler.compile_grammar(EBNF)
+    size = compiler.get_cache_size_bytes()
+    compiler.clear_cache()
+    assert compiler.get_cache_size_bytes() == 0
+    assert compiler.compile_grammar(EBNF) is not compiled
+    assert compiler.get_cache_size_bytes() == size
+    assert accepts(compiled, "ab")
+
+
+def test_cache_limit():
+    size = GrammarCompiler(INFO).compile_grammar(EBNF).memory_size_bytes
+    compiler = GrammarCompiler(INFO, cache_limit_bytes=int(size * 2.5))
+    assert compiler.cache_limit_bytes == int(size * 2.5)
+    for text in ("aa", "bb", "cc"):
+        compiler.compile_grammar(f'root ::= "{text}"')
+    stats = compiler.stats().grammars
+    assert (stats.entries, stats.evictions) == (2, 1)
+    assert compiler.get_cache_size_bytes() <= compiler.cache_limit_bytes
+    assert GrammarCompiler(INFO).cache_limit_bytes == -1
+
+
+def test_stats(compiler):
+    compiled = compiler.compile_grammar("root ::= [a-z]*")
+    before = compiler.stats()
+    GrammarMatcher(compiled).fill_next_token_bitmask(np.zeros((1, 3), dtype=np.int32))
+    after = compiler.stats()
+    assert before.tokenizer_bytes == after.tokenizer_bytes > 0
+    assert before.masks == before.cold_walks == 0
+    assert after.masks >= 1
+    assert after.cold_walks >= 1
+    assert after.visited_nodes >= 26
+    assert after.states >= before.states > 0
+
+
+def test_errors_are_not_kept(compiler):
+    for _ in range(2):
+        with pytest.raises(GrammarSyntaxError):
+            compiler.compile_grammar("root ::=")
+        with pytest.raises(UnsatisfiableGrammarError) as caught:
+            compiler.compile_grammar('root ::= "a" root')
+        assert caught.value.code
+    assert compiler.stats().grammars.entries == 0
+    assert compiler.stats().grammars.misses == 4
+
+
+def test_what_the_vocabulary_cannot_spell_is_unsatisfiable():
+    compiler = GrammarCompiler(TokenizerInfo(["a", ""], stop_token_ids=1))
+    assert accepts(compiler.compile_grammar('root ::= "a" | "b"'), "a")
+    with pytest.raises(UnsatisfiableGrammarError):
+        compiler.compile_grammar('root ::= "b"')
+
+
+def test_limits():
+    compiler = GrammarCompiler(INFO, max_states=10)
+    assert accepts(compiler.compile_grammar(EBNF), "ab")
+    with pytest.raises(LimitExceededError) as caught:
+        compiler.compile_grammar('root ::= "abcdefghijklmnop" [a-c] "abcdefghijklmnop"')
+    assert (caught.value.limit, caught.value.value) == ("max_states", 10)
+    GrammarCompiler(INFO, max_targets=1, max_clauses=1, max_lang_states=1)
+
+
+def test_malformed_ir(compiler):
+    with pytest.raises(MalformedIRError) as caught:
+        compiler.compile_grammar(Grammar(b"MWIR"))
+    assert caught.value.code == "ir-malformed"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_threads": 0},
+        {"cache_limit_bytes": -2},
+        {"max_states": 0},
+        {"max_clauses": -1},
+        {"max_targets": 2**32},
+    ],
+)
+def test_option_values(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        GrammarCompiler(INFO, **options)
+
+
+def test_wrong_types(compiler):
+    with pytest.raises(TypeError, match="expected a TokenizerInfo"):
+        GrammarCompiler(["a"])
+    with pytest.raises(TypeError, match="expected a Grammar or a str"):
+        compiler.compile_grammar({"type": "integer"})
+
+
+def test_accepted_for_compatibility():
+    for dynamic in (True, False):
+        compiler = GrammarCompiler(INFO, max_threads=1, enable_dynamic_compilation=dynamic)
+        assert accepts(compiler.compile_grammar(EBNF), "ab")
+
+
+def test_threads_share_one_compilation(compiler):
+    barrier = threading.Barrier(8)
+
+    def work(_: int) -> list[CompiledGrammar]:
+        barrier.wait(30)
+        return [compiler.compile_regex(f"[a-z]{{1,{n}}}") for n in range(1, 6)]
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(work, range(8)))
+    assert all(a is b for other in results for a, b in zip(results[0], other, strict=True))
+    assert compiler.stats().grammars.misses == 5

@@ -1,0 +1,53 @@
+"""The package's namespace: complete, lazy, and honest about what it does not have."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import maskwright
+
+
+@pytest.mark.parametrize("name", maskwright.__all__)
+def test_every_public_name_resolves_and_is_listed(name):
+    assert getattr(maskwright, name) is not None
+    assert name in dir(maskwright)
+
+
+def test_names_are_sorted_and_unique():
+    assert maskwright.__all__ == sorted(set(maskwright.__all__))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'Grammer'"):
+        maskwright.Grammer  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'x'"):
+        maskwright.bitmask.x  # noqa: B018
+
+
+def _loaded_after(statement: str) -> set[str]:
+    code = f"import sys, maskwright; {statement}; print(*sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return set(result.stdout.split())
+
+
+def test_import_loads_nothing_of_ours():
+    assert {m for m in _loaded_after("pass") if m.startswith("maskwright.")} == set()
+
+
+def test_errors_load_without_the_engine():
+    loaded = _loaded_after("maskwright.GrammarError")
+    assert "maskwright._core" not in loaded
+
+
+def test_compiling_and_matching_load_no_large_package():
+    loaded = _loaded_after(
+        "g = maskwright.GrammarCompiler(maskwright.TokenizerInfo(['a', ''], stop_token_ids=1)); "
+        "maskwright.GrammarMatcher(g.compile_grammar('root ::= \"a\"')).accept_token(0)"
+    )
+    assert "maskwright._core" in loaded
+    assert loaded.isdisjoint({"numpy", "torch", "pydantic", "transformers"})
