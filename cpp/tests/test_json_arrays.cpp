@@ -39,7 +39,7 @@ TEST_CASE("prefix, rest and counts of several nodes") {
 TEST_CASE("strict mode closes behind a prefix") {
   SchemaWriter w;
   const uint32_t root = w.all_of({w.types(kArrayType), w.array({w.types(kNull)})});
-  const SchemaWriter::Layout strict{kAnyWhitespace | kStrict, 1, ",", ":"};
+  const SchemaWriter::Layout strict{kAnyWhitespace | kStrict, 1, ",", ":", 8};
   Machine closed(w, root, strict);
   CHECK(closed.accepts("[]"));
   CHECK(closed.accepts("[null]"));
@@ -102,7 +102,7 @@ TEST_CASE("alternatives leave as items and counts rule them out") {
 TEST_CASE("fixed separators") {
   SchemaWriter w;
   const uint32_t root = w.all_of({w.types(kArrayType), w.items(0, 3)});
-  Machine m(w, root, {0, 0, " ,\n", ": "});
+  Machine m(w, root, {0, 0, " ,\n", ": ", 8});
   CHECK(m.accepts("[1 ,\n2 ,\n3]"));
   CHECK(m.accepts("[{\"a\": 1 ,\n\"b\": 2} ,\n2]"));
   for (const char* text : {"[1,2]", "[1 , 2]", "[ 1]", "[1 ]", "[1 ,\n2 ,\n3 ,\n4]",
@@ -113,7 +113,7 @@ TEST_CASE("fixed separators") {
 
 TEST_CASE("whitespace is bounded at each place") {
   SchemaWriter w;
-  Machine m(w, w.any(), {kAnyWhitespace, 2, ",", ":"});
+  Machine m(w, w.any(), {kAnyWhitespace, 2, ",", ":", 8});
   CHECK(m.accepts("[  1  ,  2  ]"));
   CHECK(m.accepts("{  \"a\"  :  1  ,  \"b\":{  }  }"));
   for (const char* text : {"[   1]", "[1   ]", "[1,   2]", "{   }", "{\"a\"   :1}", "{\"a\":   1}",
