@@ -256,7 +256,8 @@ TEST_CASE("counts leave room for what is required and stay reachable") {
   const uint32_t integer = w.types(kInteger);
   const uint32_t object =
       w.object({{"a", integer}, {"b", integer}, {"c", integer}, {"d", integer}}, w.never());
-  const uint32_t root = w.all_of({w.types(kObjectType), object, w.required({"d"}), w.members(3, 3)});
+  const uint32_t root =
+      w.all_of({w.types(kObjectType), object, w.required({"d"}), w.members(3, 3)});
   Machine declared(w, root);
   CHECK(declared.accepts("{\"a\":1,\"c\":1,\"d\":1}"));
   CHECK(declared.prefix("{\"c") == 2);                  // a least count of 3 would be out of reach
