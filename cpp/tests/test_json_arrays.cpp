@@ -14,8 +14,12 @@ namespace {
 
 std::string repeat(std::string_view item, std::size_t count) {
   std::string text = "[";
-  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + std::string(item);
-  return text + "]";
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != 0) text += ',';
+    text += item;
+  }
+  text += ']';
+  return text;
 }
 
 }  // namespace
@@ -134,7 +138,10 @@ TEST_CASE("equal mask keys have equal continuations") {
   for (const char* item : {"null", "1"}) {
     Machine::Config config = m.begin();
     std::string text = "[null";
-    for (int i = 0; i < 31; ++i) text += "," + std::string(item);
+    for (int i = 0; i < 31; ++i) {
+      text += ',';
+      text += item;
+    }
     for (const char c : text) {
       if (!m.step(config, static_cast<uint8_t>(c))) break;
       known[m.key(config)].push_back(config);

@@ -9,6 +9,7 @@
 #include "test_json_support.h"
 
 using namespace maskwright;
+using maskwright::testing::join;
 using maskwright::testing::Machine;
 using maskwright::testing::SchemaWriter;
 using maskwright::testing::Words;
@@ -86,7 +87,7 @@ std::string print(const Members& members) {
   std::string text = "{";
   for (const auto& [key, value] : members) {
     if (text.size() > 1) text += ",";
-    text += "\"" + key + "\":" + (value == Value::kInt ? "1" : "\"x\"");
+    text += join({"\"", key, value == Value::kInt ? "\":1" : "\":\"x\""});
   }
   return text + "}";
 }
@@ -174,7 +175,7 @@ std::string reads(Machine& m, const Machine::Config& config, std::size_t length)
     Machine::Config copy = config;
     if (!m.step(copy, static_cast<uint8_t>(byte))) continue;
     out += byte;
-    if (length > 1) out += "(" + reads(m, copy, length - 1) + ")";
+    if (length > 1) out += join({"(", reads(m, copy, length - 1), ")"});
   }
   return out;
 }
@@ -207,7 +208,7 @@ TEST_CASE("equal object mask keys have equal continuations") {
       std::string text = "{";
       for (const char key : keys) {
         if (rng() % 2 == 0) continue;
-        text += std::string(text.size() > 1 ? "," : "") + "\"" + key + "\":1";
+        text += join({text.size() > 1 ? "," : "", "\"", std::string_view(&key, 1), "\":1"});
       }
       Machine::Config config = m.begin();
       for (const char c : text) {
@@ -299,7 +300,7 @@ TEST_CASE("a 2,000-way union with its discriminator first or last") {
     const uint32_t integer = w.types(kInteger);
     Words branches;
     for (int i = 0; i < 2000; ++i) {
-      const uint32_t kind = w.text("k" + std::to_string(i));
+      const uint32_t kind = w.text(join({"k", std::to_string(i)}));
       const uint32_t value = i % 2 == 0 ? text : integer;
       SchemaWriter::Members members{{"kind", kind}, {"value", value}};
       if (!first) std::swap(members[0], members[1]);
@@ -320,7 +321,7 @@ TEST_CASE("3,000 optional members") {
   SchemaWriter w;
   const uint32_t integer = w.types(kInteger);
   SchemaWriter::Members members;
-  for (int i = 0; i < 3000; ++i) members.emplace_back("k" + std::to_string(i), integer);
+  for (int i = 0; i < 3000; ++i) members.emplace_back(join({"k", std::to_string(i)}), integer);
   const uint32_t root = w.object_type(members, {"k2999"}, w.never());
   for (const auto& layout : {kDeclared, kFreeOrder}) {
     Machine m(w, root, layout);

@@ -23,6 +23,13 @@ namespace maskwright::testing {
 
 using Words = std::vector<uint32_t>;
 
+// The texts one after the other. (Sums of strings make gcc 12 warn of overlaps at -O3, PR 105329.)
+inline std::string join(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text.append(part);
+  return text;
+}
+
 // Writes schema nodes; finish() adds one JSON expression and the root rule.
 class SchemaWriter {
  public:
