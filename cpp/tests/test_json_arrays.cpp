@@ -14,8 +14,12 @@ namespace {
 
 std::string repeat(std::string_view item, std::size_t count) {
   std::string text = "[";
-  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + std::string(item);
-  return text + "]";
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != 0) text += ',';
+    text += item;
+  }
+  text += ']';
+  return text;
 }
 
 }  // namespace
@@ -39,7 +43,7 @@ TEST_CASE("prefix, rest and counts of several nodes") {
 TEST_CASE("strict mode closes behind a prefix") {
   SchemaWriter w;
   const uint32_t root = w.all_of({w.types(kArrayType), w.array({w.types(kNull)})});
-  const SchemaWriter::Layout strict{kAnyWhitespace | kStrict, 1, ",", ":"};
+  const SchemaWriter::Layout strict{kAnyWhitespace | kStrict, 1, ",", ":", 8};
   Machine closed(w, root, strict);
   CHECK(closed.accepts("[]"));
   CHECK(closed.accepts("[null]"));
@@ -102,7 +106,7 @@ TEST_CASE("alternatives leave as items and counts rule them out") {
 TEST_CASE("fixed separators") {
   SchemaWriter w;
   const uint32_t root = w.all_of({w.types(kArrayType), w.items(0, 3)});
-  Machine m(w, root, {0, 0, " ,\n", ": "});
+  Machine m(w, root, {0, 0, " ,\n", ": ", 8});
   CHECK(m.accepts("[1 ,\n2 ,\n3]"));
   CHECK(m.accepts("[{\"a\": 1 ,\n\"b\": 2} ,\n2]"));
   for (const char* text : {"[1,2]", "[1 , 2]", "[ 1]", "[1 ]", "[1 ,\n2 ,\n3 ,\n4]",
@@ -113,7 +117,7 @@ TEST_CASE("fixed separators") {
 
 TEST_CASE("whitespace is bounded at each place") {
   SchemaWriter w;
-  Machine m(w, w.any(), {kAnyWhitespace, 2, ",", ":"});
+  Machine m(w, w.any(), {kAnyWhitespace, 2, ",", ":", 8});
   CHECK(m.accepts("[  1  ,  2  ]"));
   CHECK(m.accepts("{  \"a\"  :  1  ,  \"b\":{  }  }"));
   for (const char* text : {"[   1]", "[1   ]", "[1,   2]", "{   }", "{\"a\"   :1}", "{\"a\":   1}",
@@ -134,7 +138,10 @@ TEST_CASE("equal mask keys have equal continuations") {
   for (const char* item : {"null", "1"}) {
     Machine::Config config = m.begin();
     std::string text = "[null";
-    for (int i = 0; i < 31; ++i) text += "," + std::string(item);
+    for (int i = 0; i < 31; ++i) {
+      text += ',';
+      text += item;
+    }
     for (const char c : text) {
       if (!m.step(config, static_cast<uint8_t>(c))) break;
       known[m.key(config)].push_back(config);

@@ -104,7 +104,7 @@ bool is_space(uint8_t byte) {
 Machine::Machine(SchemaWriter& writer, uint32_t root, const SchemaWriter::Layout& layout,
                  const JsonLimits& limits, std::string_view unspellable)
     : ir_(writer.finish(root, layout)),
-      store_(8),
+      store_(layout.max_advance),
       machine_(ir_, store_, all_but(unspellable), limits) {
   const uint32_t target = machine_.target(0);
   productive_ = machine_.productive(target);
@@ -201,28 +201,25 @@ bool Machine::accepts(std::string_view text) {
   return complete(config);
 }
 
-std::string Machine::next(const Config& config) {
+std::string Machine::next(const Config& config, std::string_view among) {
   std::string bytes;
-  for (int byte = 0; byte < 128; ++byte) {
+  const auto attempt = [&](char byte) {
     Config copy = config;
-    if (step(copy, static_cast<uint8_t>(byte))) bytes += static_cast<char>(byte);
-  }
+    if (step(copy, static_cast<uint8_t>(byte))) bytes += byte;
+  };
+  for (const char byte : among) attempt(byte);
+  for (int byte = 0; bytes.empty() && byte < 128; ++byte) attempt(static_cast<char>(byte));
   return bytes;
 }
 
 bool Machine::completes_at_random(std::mt19937& random, uint32_t steps, std::string& text) {
   Config config = begin();
   text.clear();
-  for (uint32_t i = 0; i < steps + 500; ++i) {
-    if (complete(config) && (i >= steps || config.complete)) return true;
-    const std::string bytes = next(config);
+  for (uint32_t i = 0; i < steps + 4000; ++i) {
+    if (config.complete || (i >= steps && complete(config))) return true;
+    const std::string bytes = next(config, i < steps ? "\"]}{[:, 1abcxz\\n-t" : "\"\"\"\"]}:,1abc");
     if (bytes.empty()) return false;
-    char byte = bytes[random() % bytes.size()];
-    if (i >= steps) {
-      const std::size_t closing = bytes.find('"') != std::string::npos ? bytes.find('"')
-                                                                       : bytes.find_first_of("]}");
-      if (closing != std::string::npos) byte = bytes[closing];
-    }
+    const char byte = bytes[random() % bytes.size()];
     text += byte;
     step(config, static_cast<uint8_t>(byte));
   }

@@ -23,6 +23,13 @@ namespace maskwright::testing {
 
 using Words = std::vector<uint32_t>;
 
+// The texts one after the other. (Sums of strings make gcc 12 warn of overlaps at -O3, PR 105329.)
+inline std::string join(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text.append(part);
+  return text;
+}
+
 // Writes schema nodes; finish() adds one JSON expression and the root rule.
 class SchemaWriter {
  public:
@@ -30,6 +37,7 @@ class SchemaWriter {
     uint32_t flags = kAnyWhitespace;
     uint32_t max_whitespace = 2;
     std::string item_separator = ",", key_separator = ":";
+    uint32_t max_advance = 8;  // of the store: mask keys decide texts of so many bytes
   };
   struct Number {
     std::string lo, hi;
@@ -109,10 +117,10 @@ class Machine {
   bool accepts(std::string_view text);
   // The number of bytes of the text that are read before a refusal.
   std::size_t prefix(std::string_view text);
-  // The bytes that may come next.
-  std::string next(const Config& config);
-  // Walks at random, then closes what is open; false if some configuration has no next byte or the
-  // value does not come to an end.
+  // The bytes that may come next, of these or else of all ASCII.
+  std::string next(const Config& config, std::string_view among);
+  // Walks at random, later with few bytes that soon close what is open; false if some configuration
+  // has no next byte or the value does not come to an end.
   bool completes_at_random(std::mt19937& random, uint32_t steps, std::string& text);
   // Everything that decides the mask here.
   Words key(const Config& config);

@@ -104,6 +104,12 @@ TEST_CASE("cycles that nothing guards end") {
   Machine m(w, self);
   CHECK(m.accepts("null"));
   CHECK_FALSE(m.accepts("1"));
+  SchemaWriter w2;
+  const uint32_t either = w2.reserve();
+  w2.define(either, w2.any_of({w2.all_of({either, w2.any()}), w2.types(kNull)}));
+  Machine branch(w2, either);
+  CHECK(branch.accepts("null"));
+  CHECK_FALSE(branch.accepts("1"));
 }
 
 TEST_CASE("recursion through all_of") {
@@ -192,5 +198,5 @@ TEST_CASE("limits have names") {
 TEST_CASE("separators that are not JSON are refused") {
   SchemaWriter w;
   const uint32_t root = w.any();
-  CHECK_THROWS_AS(Machine(w, root, {0, 0, ";", ":"}), Error);
+  CHECK_THROWS_AS(Machine(w, root, {0, 0, ";", ":", 8}), Error);
 }

@@ -35,8 +35,8 @@ uint32_t OptionsTable::intern(const Ir& ir, std::span<const uint32_t> payload) {
   options.strict = (flags & kStrict) != 0;
   if (options.whitespace) {
     options.max_whitespace = payload[2];
-    options.item_separator = ",";
-    options.key_separator = ":";
+    options.item_separator.assign(1, ',');
+    options.key_separator.assign(1, ':');
   } else {
     options.item_separator = separator(ir.bytes(payload[3], payload[4]), ',');
     options.key_separator = separator(ir.bytes(payload[5], payload[6]), ':');

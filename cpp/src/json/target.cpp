@@ -185,14 +185,14 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::size_t at) {
   const auto make = [&](std::span<const uint32_t> middle) {
     ++epoch_;
     // Choices made on the way here are in the set already.
-    mark_[choice] = epoch_;
     for (uint32_t p = partial; p != kNone; p = partials_[p].parent) {
       if (partials_[p].choice != kNone) mark_[partials_[p].choice] = epoch_;
     }
     next.clear();
-    if (add(list.first(at), next) && add(middle, next) && add(list.subspan(at + 1), next)) {
-      remember(options, next, {partial, choice});
-    }
+    if (!add(list.first(at), next) || !add(middle, next)) return;
+    // A branch that comes back to its own choice has no values that the others do not give.
+    if (mark_[choice] == epoch_) return;
+    if (add(list.subspan(at + 1), next)) remember(options, next, {partial, choice});
   };
   if (drop) make({});
   for (const uint32_t& branch : branch_nodes) make({&branch, 1});
