@@ -328,7 +328,11 @@ struct RulesMachine::Impl final : Family {
       return machine.nfa.repeats[machine.store.content(state)[0]];
     }
     void describe(std::span<const uint32_t>, State& state) override {
-      state.flags = kAccepts | kDynamicAccepts | kCalls | kHasRegister;
+      state.flags = kAccepts | kDynamicAccepts | kCalls | kHasRegister | kOrderedRegister;
+    }
+    // Once the minimum is reached, fewer finished iterations leave more to come.
+    bool dominates(StateId state, Reg a, Reg b) override {
+      return a <= b && a + 1 >= rule(state).min;
     }
     void expand(StateId, RowBuilder&) override {}
     SetId accepted(StateId state, Reg count, const RegisterPool&) override {

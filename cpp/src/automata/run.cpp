@@ -23,8 +23,7 @@ StackRef Arena::join(StackRef a, StackRef b) {
   std::vector<uint32_t> joined;
   joined.reserve(left.size() + right.size());
   std::ranges::set_union(left, right, std::back_inserter(joined));
-  if (joined.size() == 1) return joined[0];
-  return sets_.intern(joined).id | kStackSet;
+  return reference(joined);
 }
 
 uint64_t ConfigSet::key_hash(const Config& config) {
@@ -188,8 +187,43 @@ StackRef Runner::push(const Config& config, Arena& arena) {
   return result;
 }
 
+// Drops nodes whose continuations another node of the set has too: of a counted repeat, more finished
+// iterations on the same (or fewer) stacks below. It keeps ambiguous counts such as
+// (\S+\s+){0,49} from filling the stack with every possible count.
+StackRef Runner::prune(StackRef stack, Arena& arena) const {
+  if ((stack & kStackSet) == 0) return stack;
+  const auto nodes = arena.nodes(stack);
+  const auto ordered = [&](uint32_t id) {
+    return id != kBottom && (store_.state(arena.node(id).state).flags & kOrderedRegister) != 0;
+  };
+  const auto superfluous = [&](uint32_t id) {
+    if (!ordered(id)) return false;
+    const Arena::Node node = arena.node(id);
+    const auto below = arena.nodes(node.below);
+    return std::ranges::any_of(nodes, [&](uint32_t other_id) {
+      if (other_id == id || other_id == kBottom) return false;
+      const Arena::Node other = arena.node(other_id);
+      if (other.state != node.state || (other.reg == node.reg && other.below == node.below)) {
+        return false;
+      }
+      Family& family = store_.family(store_.state(node.state).family);
+      if (!family.dominates(node.state, other.reg, node.reg)) return false;
+      const auto wider = arena.nodes(other.below);
+      if (!std::ranges::includes(wider, below)) return false;
+      // Of two equally good ones the first stays.
+      return other.reg != node.reg || wider.size() > below.size() || other_id < id;
+    });
+  };
+  std::vector<uint32_t> kept;
+  for (const uint32_t id : nodes) {
+    if (!superfluous(id)) kept.push_back(id);
+  }
+  return kept.size() == nodes.size() ? stack : arena.reference(kept);
+}
+
 void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out) {
   for (const Config& config : closed) scan_one(config, byte, arena, out);
+  for (std::size_t i = 0; i < out.size(); ++i) out.set_stack(i, prune(out[i].stack, arena));
 }
 
 void Runner::scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out) {

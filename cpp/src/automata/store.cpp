@@ -52,6 +52,7 @@ Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; 
 SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
 void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
 Target Family::resume(StateId, Reg, SetId, RegisterPool&) { return {}; }
+bool Family::dominates(StateId, Reg, Reg) { return false; }
 StateId Family::tail_state(StateId state) { return state; }
 void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
   key.push_back(state);

@@ -48,6 +48,10 @@ class Arena {
     return (ref & kStackSet) != 0 ? sets_.get(ref & ~kStackSet) : std::span<const uint32_t>(&ref, 1);
   }
   StackRef join(StackRef a, StackRef b);
+  // The reference of a sorted, non-empty list of nodes.
+  StackRef reference(std::span<const uint32_t> nodes) {
+    return nodes.size() == 1 ? nodes[0] : sets_.intern(nodes).id | kStackSet;
+  }
 
   RegisterPool& regs() { return regs_; }
   std::size_t memory_bytes() const {
@@ -74,6 +78,7 @@ class ConfigSet {
   bool empty() const { return configs_.empty(); }
   std::size_t size() const { return configs_.size(); }
   const Config& operator[](std::size_t i) const { return configs_[i]; }
+  void set_stack(std::size_t i, StackRef stack) { configs_[i].stack = stack; }
   std::span<const Config> configs() const { return configs_; }
 
  private:
@@ -104,6 +109,7 @@ class Runner {
 
  private:
   StackRef push(const Config& config, Arena& arena);
+  StackRef prune(StackRef stack, Arena& arena) const;
   void scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out);
   void add_callees(const Config& config, Arena& arena, ConfigSet& set, std::vector<uint32_t>& work);
 

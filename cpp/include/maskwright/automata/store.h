@@ -65,6 +65,7 @@ enum StateFlag : uint16_t {
   kHasRegister = 32,    // the register matters: mask_key() must be asked
   kPooledRegister = 64, // the register is a RegisterPool id (else a plain number)
   kTailCalls = 128,     // every callee's return makes this frame return at once: tail_state() says what
+  kOrderedRegister = 256,  // some registers make others superfluous: dominates() may be true
 };
 
 struct State {
@@ -163,6 +164,8 @@ class Family {
   virtual void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out);
   // The state after a callee returned `accepted`; {kDead, 0} when the caller can't go on.
   virtual Target resume(StateId state, Reg reg, SetId accepted, RegisterPool& regs);
+  // For kOrderedRegister: whatever can follow as a caller with register `b` can follow with `a`.
+  virtual bool dominates(StateId state, Reg a, Reg b);
   // For kTailCalls: a kTail state to push in the place of this one, or kDead if nothing needs to be
   // pushed because what the callee returns is what this frame would return.
   virtual StateId tail_state(StateId state);
