@@ -98,7 +98,14 @@ def test_after_a_stop_token():
 
 
 def test_accept_string():
-    matcher = GrammarMatcher(compiled('root ::= "ab\\u00e9"'))
+    # The bytes of the last character as tokens of their own: a text may end between them.
+    info = TokenizerInfo(
+        [*(token.encode() for token in TOKENS), b"\xc3", b"\xa9"],
+        stop_token_ids=STOP,
+        special_token_ids=[3],
+        vocab_size=40,
+    )
+    matcher = GrammarMatcher(compiled('root ::= "ab\\u00e9"', info))
     assert matcher.accept_string("b") is False
     assert matcher.accept_string("a\ud800") is False
     assert matcher.accept_string("abx") is False
