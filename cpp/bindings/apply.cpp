@@ -22,7 +22,8 @@ LogitType logit_type(const Array& logits) {
   const auto type = logits.dtype();
   if (type == nb::dtype<float>()) return LogitType::kFloat32;
   if (type.lanes == 1 && type.bits == 16) {
-    if (type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float)) return LogitType::kFloat16;
+    if (type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float))
+      return LogitType::kFloat16;
     if (type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat)) {
       return LogitType::kBFloat16;
     }
@@ -61,8 +62,7 @@ void check_rows(const std::vector<int64_t>& indices, const Rows& logits, const R
 }
 
 void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
-                   std::optional<int64_t> vocab_size,
-                   std::optional<std::vector<int64_t>> indices) {
+                   std::optional<int64_t> vocab_size, std::optional<std::vector<int64_t>> indices) {
   const Array logits = writable_cpu_array(logits_object, "logits");
   const Array bitmask = readable_cpu_array(bitmask_object, "bitmask");
   const LogitType type = logit_type(logits);
@@ -92,11 +92,10 @@ void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
   check_rows(*indices, out, in);
   const int64_t item_size = type == LogitType::kFloat32 ? 4 : 2;
   for (const int64_t row : *indices) {
-    maskwright::apply_bitmask_row(
-        static_cast<char*>(logits.data()) + row * out.stride * item_size, type,
-        static_cast<uint32_t>(out.length),
-        static_cast<const uint32_t*>(bitmask.data()) + row * in.stride,
-        static_cast<uint32_t>(size));
+    maskwright::apply_bitmask_row(static_cast<char*>(logits.data()) + row * out.stride * item_size,
+                                  type, static_cast<uint32_t>(out.length),
+                                  static_cast<const uint32_t*>(bitmask.data()) + row * in.stride,
+                                  static_cast<uint32_t>(size));
   }
 }
 
@@ -104,7 +103,6 @@ void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
 
 void register_apply(nb::module_& m) {
   m.def("apply_bitmask", &apply_bitmask, nb::arg("logits").none(), nb::arg("bitmask").none(),
-        nb::kw_only(),
-        nb::arg("vocab_size") = nb::none(), nb::arg("indices") = nb::none(),
+        nb::kw_only(), nb::arg("vocab_size") = nb::none(), nb::arg("indices") = nb::none(),
         "Set the logits of masked tokens to -inf, in place, on the CPU.");
 }

@@ -44,8 +44,7 @@ std::string text_of(nb::handle object, const char* attribute) {
 
 Array writable_cpu_array(nb::handle object, const std::string& what) {
   Array array;
-  if (!nb::try_cast<Array>(object, array, false) ||
-      array.device_type() != nb::device::cpu::value) {
+  if (!nb::try_cast<Array>(object, array, false) || array.device_type() != nb::device::cpu::value) {
     refuse(object, what, "a writable array");
   }
   return array;

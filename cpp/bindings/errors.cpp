@@ -35,8 +35,7 @@ void raise(const Error& error) {
     arguments["limit"] = error.subject();
     arguments["value"] = error.value();
   }
-  const nb::object type =
-      nb::module_::import_("maskwright.errors").attr(class_name(error.kind()));
+  const nb::object type = nb::module_::import_("maskwright.errors").attr(class_name(error.kind()));
   const nb::object value = type(error.what(), **arguments);
   PyErr_SetObject(type.ptr(), value.ptr());
 }

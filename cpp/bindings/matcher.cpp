@@ -45,9 +45,9 @@ bool fill_bitmask(Matcher& matcher, nb::handle bitmask, int64_t index) {
 
 void rollback(Matcher& matcher, int64_t steps) {
   if (steps < 0) {
-    throw maskwright::Error(maskwright::ErrorKind::kMatcher, "matcher-rollback-negative",
-                            "cannot roll back " + std::to_string(steps) +
-                                " steps: the number must be 0 or more");
+    throw maskwright::Error(
+        maskwright::ErrorKind::kMatcher, "matcher-rollback-negative",
+        "cannot roll back " + std::to_string(steps) + " steps: the number must be 0 or more");
   }
   matcher.rollback(static_cast<uint64_t>(steps));
 }
@@ -73,5 +73,6 @@ void register_matcher(nb::module_& m) {
       .def("is_terminated", &Matcher::is_terminated)
       .def("is_completed", &Matcher::is_completed)
       .def_prop_ro("num_steps", &Matcher::num_steps)
-      .def_prop_ro("stop_token_ids", [](const Matcher& matcher) { return matcher.stop_token_ids(); });
+      .def_prop_ro("stop_token_ids",
+                   [](const Matcher& matcher) { return matcher.stop_token_ids(); });
 }

@@ -20,7 +20,8 @@ std::shared_ptr<const Vocabulary> vocabulary() {
   static const auto shared = [] {
     std::vector<std::string> tokens;
     for (int byte = 0; byte < 256; ++byte) tokens.emplace_back(1, static_cast<char>(byte));
-    for (const char* text : {"\":", "\",\"", "{\"", "}}", "]]", "  ", "ab", "true", "\\u", "", ""}) {
+    for (const char* text :
+         {"\":", "\",\"", "{\"", "}}", "]]", "  ", "ab", "true", "\\u", "", ""}) {
       tokens.emplace_back(text);
     }
     const auto size = static_cast<uint32_t>(tokens.size());
@@ -58,8 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   limits.json.max_clauses = 100;
   limits.json.max_lang_states = 500;
   try {
-    const auto grammar = std::make_shared<CompiledGrammar>(
-        std::as_bytes(std::span(data, size)), vocabulary(), limits);
+    const auto grammar = std::make_shared<CompiledGrammar>(std::as_bytes(std::span(data, size)),
+                                                           vocabulary(), limits);
     follow(grammar, std::span(data, size).last(std::min<std::size_t>(size, 6)));
   } catch (const Error&) {
     // A clear refusal.

@@ -109,8 +109,8 @@ TEST_CASE("fixed separators") {
   Machine m(w, root, {0, 0, " ,\n", ": ", 8});
   CHECK(m.accepts("[1 ,\n2 ,\n3]"));
   CHECK(m.accepts("[{\"a\": 1 ,\n\"b\": 2} ,\n2]"));
-  for (const char* text : {"[1,2]", "[1 , 2]", "[ 1]", "[1 ]", "[1 ,\n2 ,\n3 ,\n4]",
-                           "[{\"a\":1}]", "[{ \"a\": 1}]", "[{\"a\" : 1}]"}) {
+  for (const char* text : {"[1,2]", "[1 , 2]", "[ 1]", "[1 ]", "[1 ,\n2 ,\n3 ,\n4]", "[{\"a\":1}]",
+                           "[{ \"a\": 1}]", "[{\"a\" : 1}]"}) {
     CHECK_FALSE(m.accepts(text));
   }
 }
@@ -120,8 +120,8 @@ TEST_CASE("whitespace is bounded at each place") {
   Machine m(w, w.any(), {kAnyWhitespace, 2, ",", ":", 8});
   CHECK(m.accepts("[  1  ,  2  ]"));
   CHECK(m.accepts("{  \"a\"  :  1  ,  \"b\":{  }  }"));
-  for (const char* text : {"[   1]", "[1   ]", "[1,   2]", "{   }", "{\"a\"   :1}", "{\"a\":   1}",
-                           "1 ", " 1"}) {
+  for (const char* text :
+       {"[   1]", "[1   ]", "[1,   2]", "{   }", "{\"a\"   :1}", "{\"a\":   1}", "1 ", " 1"}) {
     CHECK_FALSE(m.accepts(text));
   }
 }
@@ -129,10 +129,10 @@ TEST_CASE("whitespace is bounded at each place") {
 TEST_CASE("equal mask keys have equal continuations") {
   SchemaWriter w;
   const uint32_t few = w.all_of({w.types(kArrayType), w.array({}, w.types(kNull)), w.items(9, 30)});
-  const uint32_t more = w.all_of({w.types(kArrayType),
-                                  w.array({w.types(kNull), w.types(kNull | kInteger)},
-                                          w.types(kInteger | kNull)),
-                                  w.items(12, 24)});
+  const uint32_t more =
+      w.all_of({w.types(kArrayType),
+                w.array({w.types(kNull), w.types(kNull | kInteger)}, w.types(kInteger | kNull)),
+                w.items(12, 24)});
   Machine m(w, w.any_of({few, more}));
   std::map<Words, std::vector<Machine::Config>> known;
   for (const char* item : {"null", "1"}) {

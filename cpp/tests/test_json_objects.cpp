@@ -21,9 +21,7 @@ const SchemaWriter::Layout kFreeOrder{kAnyWhitespace | kAnyOrder, 2, ",", ":", 8
 
 enum class Value : uint8_t { kInt, kText, kEither, kNone };
 
-bool fits(Value allowed, Value value) {
-  return allowed == value || allowed == Value::kEither;
-}
+bool fits(Value allowed, Value value) { return allowed == value || allowed == Value::kEither; }
 
 // One object schema in plain form, and its judge.
 struct Plain {
@@ -40,8 +38,7 @@ struct Plain {
       const auto at = std::find_if(named.begin(), named.end(),
                                    [&key = key](const auto& entry) { return entry.first == key; });
       if (!fits(at == named.end() ? other : at->second, value)) return false;
-      const auto position =
-          static_cast<std::size_t>(at - named.begin()) + 1;
+      const auto position = static_cast<std::size_t>(at - named.begin()) + 1;
       if (!any_order && position < last) return false;
       last = position;
     }
@@ -195,9 +192,9 @@ TEST_CASE("equal object mask keys have equal continuations") {
       }
       const uint32_t min = static_cast<uint32_t>(rng() % 6);
       const uint32_t max = rng() % 2 == 0 ? kNone : min + static_cast<uint32_t>(rng() % 4);
-      roots.push_back(w.all_of({w.types(kObjectType),
-                                w.object(named, rng() % 2 == 0 ? w.never() : w.any()),
-                                w.members(min, max), w.required({rng() % 2 == 0 ? "h" : "e"})}));
+      roots.push_back(
+          w.all_of({w.types(kObjectType), w.object(named, rng() % 2 == 0 ? w.never() : w.any()),
+                    w.members(min, max), w.required({rng() % 2 == 0 ? "h" : "e"})}));
     }
     const uint32_t order = round % 2 == 0 ? uint32_t(kAnyOrder) : 0;
     Machine m(w, w.any_of(roots), {kAnyWhitespace | order, 0, ",", ":", 3});
@@ -261,12 +258,12 @@ TEST_CASE("counts leave room for what is required and stay reachable") {
       w.all_of({w.types(kObjectType), object, w.required({"d"}), w.members(3, 3)});
   Machine declared(w, root);
   CHECK(declared.accepts("{\"a\":1,\"c\":1,\"d\":1}"));
-  CHECK(declared.prefix("{\"c") == 2);                  // a least count of 3 would be out of reach
+  CHECK(declared.prefix("{\"c") == 2);  // a least count of 3 would be out of reach
   CHECK(declared.prefix("{\"a\":1,\"d") == 8);
   CHECK(declared.prefix("{\"a\":1,\"b\":1,\"c") == 14);  // no room for d
   SchemaWriter w2;
-  Machine none(w2, w2.all_of({w2.object_type({{"a", w2.any()}}, {}, w2.never()),
-                              w2.members(2, kNone)}));
+  Machine none(
+      w2, w2.all_of({w2.object_type({{"a", w2.any()}}, {}, w2.never()), w2.members(2, kNone)}));
   CHECK_FALSE(none.productive());
 }
 
@@ -280,14 +277,14 @@ TEST_CASE("members meet over the nodes of a conjunction; strict mode closes it a
   CHECK_FALSE(open.accepts("{\"a\":null}"));
   const SchemaWriter::Layout strict{kAnyWhitespace | kStrict, 1, ",", ":", 8};
   SchemaWriter w2;
-  const uint32_t both = w2.all_of({w2.types(kObjectType), w2.object({{"a", w2.any()}}),
-                                   w2.object({{"b", w2.any()}})});
+  const uint32_t both = w2.all_of(
+      {w2.types(kObjectType), w2.object({{"a", w2.any()}}), w2.object({{"b", w2.any()}})});
   Machine closed(w2, both, strict);
   CHECK(closed.accepts("{\"a\":1,\"b\":{\"free\":1}}"));
   CHECK(closed.prefix("{\"c") == 2);
   SchemaWriter w3;
-  const uint32_t said = w3.all_of({w3.types(kObjectType), w3.object({{"a", w3.any()}}),
-                                   w3.object({}, w3.types(kInteger))});
+  const uint32_t said = w3.all_of(
+      {w3.types(kObjectType), w3.object({{"a", w3.any()}}), w3.object({}, w3.types(kInteger))});
   Machine other(w3, said, strict);
   CHECK(other.accepts("{\"a\":1,\"c\":2}"));
   CHECK_FALSE(other.accepts("{\"a\":\"\"}"));
@@ -307,10 +304,10 @@ TEST_CASE("a 2,000-way union with its discriminator first or last") {
       branches.push_back(w.object_type(members, {"kind", "value"}, w.never()));
     }
     Machine m(w, w.any_of(branches));
-    const std::string good = first ? "{\"kind\":\"k1998\",\"value\":\"x\"}"
-                                   : "{\"value\":\"x\",\"kind\":\"k1998\"}";
-    const std::string bad = first ? "{\"kind\":\"k1998\",\"value\":1}"
-                                  : "{\"value\":1,\"kind\":\"k1998\"}";
+    const std::string good =
+        first ? "{\"kind\":\"k1998\",\"value\":\"x\"}" : "{\"value\":\"x\",\"kind\":\"k1998\"}";
+    const std::string bad =
+        first ? "{\"kind\":\"k1998\",\"value\":1}" : "{\"value\":1,\"kind\":\"k1998\"}";
     CHECK(m.accepts(good));
     CHECK_FALSE(m.accepts(bad));
     CHECK(m.store().num_states() < 200);

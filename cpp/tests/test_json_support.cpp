@@ -74,9 +74,19 @@ Ir SchemaWriter::finish(uint32_t root, const Layout& layout) {
     offsets.push_back(static_cast<uint32_t>(pool.size()));
     pool.insert(pool.end(), record.begin(), record.end());
   }
-  Words words{kIrMagic, kIrVersion, 1, 1, static_cast<uint32_t>(nodes_.size()),
-              static_cast<uint32_t>(pool.size()), static_cast<uint32_t>(bytes_.size()), 0, 0, 0, 0,
-              0, 0};
+  Words words{kIrMagic,
+              kIrVersion,
+              1,
+              1,
+              static_cast<uint32_t>(nodes_.size()),
+              static_cast<uint32_t>(pool.size()),
+              static_cast<uint32_t>(bytes_.size()),
+              0,
+              0,
+              0,
+              0,
+              0,
+              0};
   words.insert(words.end(), offsets.begin(), offsets.end());
   words.insert(words.end(), {0, name, 4});
   words.insert(words.end(), pool.begin(), pool.end());
@@ -95,9 +105,7 @@ std::array<bool, 256> all_but(std::string_view bytes) {
   return spellable;
 }
 
-bool is_space(uint8_t byte) {
-  return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-}
+bool is_space(uint8_t byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
 
 }  // namespace
 

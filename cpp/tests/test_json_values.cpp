@@ -65,9 +65,9 @@ TEST_CASE("constants meet bounds and each other") {
 
 TEST_CASE("structured constants are alternatives beside the scalars") {
   SchemaWriter w;
-  const uint32_t pair = w.all_of({w.types(kArrayType),
-                                  w.array({w.constants({0, {"1"}, {}, {}}), w.text("x")}),
-                                  w.items(2, 2)});
+  const uint32_t pair =
+      w.all_of({w.types(kArrayType), w.array({w.constants({0, {"1"}, {}, {}}), w.text("x")}),
+                w.items(2, 2)});
   Machine m(w, w.constants({kEnumNull, {}, {"s"}, {pair}}));
   CHECK(m.accepts("null"));
   CHECK(m.accepts("\"s\""));
@@ -116,8 +116,8 @@ TEST_CASE("recursion through all_of") {
   SchemaWriter w;
   const uint32_t list = w.reserve();
   const uint32_t node = w.object({{"next", list}, {"v", w.types(kInteger)}}, w.never());
-  const uint32_t extra = w.object({{"next", w.all_of({list, w.types(kObjectType | kNull)})},
-                                   {"v", w.any()}});
+  const uint32_t extra =
+      w.object({{"next", w.all_of({list, w.types(kObjectType | kNull)})}, {"v", w.any()}});
   w.define(list, w.all_of({node, extra, w.types(kObjectType | kNull)}));
   Machine m(w, list);
   CHECK(m.accepts("null"));

@@ -66,10 +66,18 @@ class IrWriter {
   // With a root rule for the last expression.
   Ir finish() {
     const uint32_t root = rule("root", static_cast<uint32_t>(offsets_.size() - 1));
-    std::vector<uint32_t> out{kIrMagic, kIrVersion, static_cast<uint32_t>(offsets_.size()),
-                              static_cast<uint32_t>(rules_.size() / 3), 0,
+    std::vector<uint32_t> out{kIrMagic,
+                              kIrVersion,
+                              static_cast<uint32_t>(offsets_.size()),
+                              static_cast<uint32_t>(rules_.size() / 3),
+                              0,
                               static_cast<uint32_t>(words_.size()),
-                              static_cast<uint32_t>(bytes_.size()), root, 0, 0, 0, 0};
+                              static_cast<uint32_t>(bytes_.size()),
+                              root,
+                              0,
+                              0,
+                              0,
+                              0};
     out.insert(out.end(), offsets_.begin(), offsets_.end());
     out.insert(out.end(), rules_.begin(), rules_.end());
     out.insert(out.end(), words_.begin(), words_.end());

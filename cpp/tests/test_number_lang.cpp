@@ -115,7 +115,9 @@ class Decimals {
     const auto at = pick(static_cast<uint32_t>(base.size()));
     switch (pick(5)) {
       case 0: break;
-      case 1: if (base[at] >= '0' && base[at] <= '9') base[at] = digits(1)[0]; break;
+      case 1:
+        if (base[at] >= '0' && base[at] <= '9') base[at] = digits(1)[0];
+        break;
       case 2: base = base.substr(0, at + 1); break;
       case 3: base = base.front() == '-' ? base.substr(1) : "-" + base; break;
       default: base += digits(1);
@@ -271,8 +273,8 @@ TEST_CASE("number frames return the alternatives that accept") {
   integer.integer = true;
   NumberSpec impossible;
   impossible.has_values = true;
-  const std::vector<NumberItem> items{{9, table.number(integer)}, {4, table.number(small)},
-                                      {5, table.number(impossible)}};
+  const std::vector<NumberItem> items{
+      {9, table.number(integer)}, {4, table.number(small)}, {5, table.number(impossible)}};
   const StateId start = family->start(items);
   REQUIRE(start != kDead);
   const auto accepted = [&](const std::string& text) {

@@ -14,7 +14,9 @@ namespace {
 constexpr uint32_t kInlineSize = 12;
 constexpr uint32_t kSizeCap = 1U << 30;
 
-uint32_t add_capped(uint64_t a, uint64_t b) { return static_cast<uint32_t>(std::min<uint64_t>(a + b, kSizeCap)); }
+uint32_t add_capped(uint64_t a, uint64_t b) {
+  return static_cast<uint32_t>(std::min<uint64_t>(a + b, kSizeCap));
+}
 
 class FactFinder {
  public:
@@ -74,9 +76,7 @@ class FactFinder {
         if (payload[1] == 0) return 0;
         parents[payload[0]].push_back(id);
         return 1;
-      case ExprKind::kRef:
-        refs[payload[0]].push_back(id);
-        return 1;
+      case ExprKind::kRef: refs[payload[0]].push_back(id); return 1;
       case ExprKind::kLiteralSet: return has_empty_literal(payload) ? 0 : kNone;
       // Regular operators decide for themselves when they are built; they hold no calls, so "may
       // be empty" is the safe answer for what can follow them as a left corner.
@@ -243,7 +243,8 @@ class FactFinder {
       case ExprKind::kSequence:
       case ExprKind::kChoice: {
         uint32_t total = 1;
-        for (const uint32_t child : payload.subspan(1)) total = add_capped(total, facts_.size[child]);
+        for (const uint32_t child : payload.subspan(1))
+          total = add_capped(total, facts_.size[child]);
         return total;
       }
       case ExprKind::kRepeat: {

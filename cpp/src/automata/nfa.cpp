@@ -21,7 +21,11 @@ class NfaBuilder {
  public:
   NfaBuilder(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLimits& limits,
              const JsonHooks& json, const RegularHook& regular)
-      : ir_(ir), spellable_(spellable), limits_(limits), json_(json), regular_(regular),
+      : ir_(ir),
+        spellable_(spellable),
+        limits_(limits),
+        json_(json),
+        regular_(regular),
         facts_(expr_facts(ir)) {}
 
   Nfa build() {
@@ -84,9 +88,7 @@ class NfaBuilder {
     switch (ir_.expr_kind(task.expr)) {
       case ExprKind::kEmpty: empty_edge(task.from, task.to); break;
       case ExprKind::kLiteral: lower_bytes(payload[0], payload[1], task.from, task.to); break;
-      case ExprKind::kClass:
-        add_utf8_ranges(nfa_, payload.subspan(1), task.from, task.to);
-        break;
+      case ExprKind::kClass: add_utf8_ranges(nfa_, payload.subspan(1), task.from, task.to); break;
       case ExprKind::kSequence: lower_sequence(payload.subspan(1), task); break;
       case ExprKind::kChoice:
         for (const uint32_t child : payload.subspan(1)) {
@@ -139,7 +141,10 @@ class NfaBuilder {
     }
   }
 
-  struct Repeat { uint32_t body, min, max; uint64_t size; };
+  struct Repeat {
+    uint32_t body, min, max;
+    uint64_t size;
+  };
 
   // A repeat of repeats as one repeat, where the possible totals have no gaps: between k and k + 1
   // rounds of the outer one the totals [k * min, k * max] and [(k + 1) * min, (k + 1) * max] must
@@ -152,7 +157,7 @@ class NfaBuilder {
       const uint64_t rounds = std::max<uint64_t>(min, 1);
       const bool touch = min >= max || high == kNone || (rounds + 1) * low <= rounds * high + 1;
       const bool from_zero = min != 0 || max == 0 || low <= 1;
-      const uint64_t most = max == 0 || high == 0            ? 0
+      const uint64_t most = max == 0 || high == 0           ? 0
                             : max == kNone || high == kNone ? uint64_t{kNone}
                                                             : max * high;
       const bool fits = (most < kNone || max == kNone || high == kNone) && min * low < kNone;

@@ -14,14 +14,23 @@ using Position = uint32_t;
 
 // Callee ids above the IR's rules and below kTargetTag are repeats and the rules of their bodies.
 struct RepeatRule {
-  uint32_t callee;   // the repeat itself
-  uint32_t body;     // rule id of the body
-  uint32_t min, max; // max kUnbounded = none
+  uint32_t callee;    // the repeat itself
+  uint32_t body;      // rule id of the body
+  uint32_t min, max;  // max kUnbounded = none
 };
 
-struct ByteEdge { uint8_t lo, hi; Position target; };
-struct CallEdge { uint32_t callee; Position target; };
-struct TokenSetEdge { uint32_t expr; Position target; };
+struct ByteEdge {
+  uint8_t lo, hi;
+  Position target;
+};
+struct CallEdge {
+  uint32_t callee;
+  Position target;
+};
+struct TokenSetEdge {
+  uint32_t expr;
+  Position target;
+};
 
 struct Nfa {
   struct Node {
@@ -34,8 +43,8 @@ struct Nfa {
   std::vector<Node> nodes;
   std::vector<Position> rule_start;  // by rule id, bodies of repeats included
   std::vector<Position> rule_end;
-  std::vector<bool> nullable;        // by rule id
-  std::vector<uint32_t> repeat_of;   // by rule id: index into repeats if the id is a repeat's callee
+  std::vector<bool> nullable;       // by rule id
+  std::vector<uint32_t> repeat_of;  // by rule id: index into repeats if the id is a repeat's callee
   std::vector<RepeatRule> repeats;
   std::vector<bool> rule_live;
 
@@ -53,9 +62,9 @@ Nfa build_nfa(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLi
 
 // Facts about expressions and rules that decide how they are lowered (see expr_facts.cpp).
 struct ExprFacts {
-  std::vector<bool> nullable;          // by expression
-  std::vector<uint32_t> size;          // positions it would take, saturating
-  std::vector<bool> rule_nullable;     // by rule
+  std::vector<bool> nullable;       // by expression
+  std::vector<uint32_t> size;       // positions it would take, saturating
+  std::vector<bool> rule_nullable;  // by rule
   std::vector<bool> rule_recursive;
   std::vector<bool> rule_left_recursive;
   std::vector<bool> rule_inlined;

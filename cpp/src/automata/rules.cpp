@@ -25,7 +25,8 @@ enum Mode : uint32_t {
 
 struct Frame {
   SetId callees;  // the rules it was entered for
-  std::vector<std::pair<uint32_t, Position>> left_corners;  // (rule, position after the call), sorted
+  std::vector<std::pair<uint32_t, Position>>
+      left_corners;  // (rule, position after the call), sorted
 };
 
 }  // namespace
@@ -33,9 +34,12 @@ struct Frame {
 struct RulesMachine::Impl final : Family {
   Impl(const Ir& ir, Store& store_in, const std::array<bool, 256>& spellable,
        const RuleLimits& limits, JsonHooks hooks, const RegularHook& regular)
-      : store(store_in), json(std::move(hooks)),
+      : store(store_in),
+        json(std::move(hooks)),
         nfa(build_nfa(ir, spellable, limits, json, regular)),
-        root(ir.root_rule()), repeat_family(*this), tail_family(store_in) {
+        root(ir.root_rule()),
+        repeat_family(*this),
+        tail_family(store_in) {
     if (!nfa.rule_live[root]) {
       throw Error(ErrorKind::kUnsatisfiable, "grammar-unsatisfiable",
                   "no text of the vocabulary's tokens completes the rule \"" +
@@ -234,8 +238,9 @@ struct RulesMachine::Impl final : Family {
     for (const Position p : content.subspan(2)) {
       for (const CallEdge& call : nfa.nodes[p].calls) {
         if (!is_pushed(content[1], call.callee)) continue;
-        auto& list = call.callee >= kTargetTag ? targets_called
-                     : nfa.is_repeat(call.callee) ? repeats : rules;
+        auto& list = call.callee >= kTargetTag    ? targets_called
+                     : nfa.is_repeat(call.callee) ? repeats
+                                                  : rules;
         list.push_back(call.callee);
       }
     }
@@ -257,7 +262,8 @@ struct RulesMachine::Impl final : Family {
     std::ranges::stable_sort(called, {}, json.options_of);
     for (std::size_t i = 0; i < called.size();) {
       std::size_t end = i + 1;
-      while (end < called.size() && json.options_of(called[end]) == json.options_of(called[i])) ++end;
+      while (end < called.size() && json.options_of(called[end]) == json.options_of(called[i]))
+        ++end;
       found.push_back({json.start(std::span(called).subspan(i, end - i)), 0});
       i = end;
     }

@@ -187,8 +187,8 @@ StackRef Runner::push(const Config& config, Arena& arena) {
   return result;
 }
 
-// Drops nodes whose continuations another node of the set has too: of a counted repeat, more finished
-// iterations on the same (or fewer) stacks below. It keeps ambiguous counts such as
+// Drops nodes whose continuations another node of the set has too: of a counted repeat, more
+// finished iterations on the same (or fewer) stacks below. It keeps ambiguous counts such as
 // (\S+\s+){0,49} from filling the stack with every possible count.
 StackRef Runner::prune(StackRef stack, Arena& arena) const {
   if ((stack & kStackSet) == 0) return stack;

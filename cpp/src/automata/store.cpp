@@ -63,7 +63,7 @@ void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords
 Store::Store(uint32_t max_advance)
     : max_advance_(max_advance), done_(std::make_unique<DoneFamily>()) {
   register_family(FamilyId::kDone, *done_);
-  sets_.intern({});                                 // kEmptySet
+  sets_.intern({});                                               // kEmptySet
   contents_.intern({}, static_cast<uint32_t>(FamilyId::kCount));  // kDead
   states_.grow();
 }

@@ -1,6 +1,6 @@
 // Productivity: which positions can still reach the end of their rule, which rules have a text at
-// all, which can be empty. One backward pass from the ends of all rules; a call edge counts once its
-// target and its callee's start are both known to be live. Linear in the NFA.
+// all, which can be empty. One backward pass from the ends of all rules; a call edge counts once
+// its target and its callee's start are both known to be live. Linear in the NFA.
 
 #include <algorithm>
 #include <map>
@@ -23,8 +23,8 @@ class Trimmer {
 
  private:
   struct Reverse {
-    std::vector<Position> plain;                          // by empty, byte or token edges
-    std::vector<std::pair<Position, uint32_t>> calls;     // (source, callee)
+    std::vector<Position> plain;                       // by empty, byte or token edges
+    std::vector<std::pair<Position, uint32_t>> calls;  // (source, callee)
   };
 
   uint32_t body_of(uint32_t callee) const {
@@ -67,7 +67,8 @@ class Trimmer {
     for (Position p = 0; p < nfa_.nodes.size(); ++p) {
       const Nfa::Node& node = nfa_.nodes[p];
       for (const Position to : node.empty) reverse_[to].plain.push_back(p);
-      for (const CallEdge& call : node.calls) reverse_[call.target].calls.push_back({p, call.callee});
+      for (const CallEdge& call : node.calls)
+        reverse_[call.target].calls.push_back({p, call.callee});
       if (!consumes(node)) continue;
       for (const ByteEdge& edge : node.bytes) reverse_[edge.target].plain.push_back(p);
       for (const TokenSetEdge& edge : node.tokens) reverse_[edge.target].plain.push_back(p);

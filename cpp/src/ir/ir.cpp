@@ -26,8 +26,12 @@ bool valid_utf8(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size()) {
     const auto lead = static_cast<uint8_t>(text[i]);
-    const std::size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xC2 ? 0
+                               : lead < 0xE0 ? 2
+                               : lead < 0xF0 ? 3
+                               : lead < 0xF5 ? 4
+                                             : 0;
     if (length == 0 || i + length > text.size()) return false;
     uint32_t code_point = length == 1 ? lead : lead & (0xFFU >> (length + 1));
     for (std::size_t k = 1; k < length; ++k) {
@@ -187,7 +191,10 @@ class IrParser {
     if (next() >= ir_.node_spans_.size()) fail("it names a schema node that does not exist");
   }
   void optional_node_id() {
-    if (ir_.words_[at_ < limit_ ? at_ : limit_ - 1] == kNone) next(); else node_id();
+    if (ir_.words_[at_ < limit_ ? at_ : limit_ - 1] == kNone)
+      next();
+    else
+      node_id();
   }
   void bounds() {
     const uint32_t lo = next();
@@ -212,7 +219,10 @@ class IrParser {
       case ExprKind::kClass: check_class(); break;
       case ExprKind::kSequence:
       case ExprKind::kChoice: many(2, &IrParser::expr_id, 1); break;
-      case ExprKind::kRepeat: expr_id(); bounds(); break;
+      case ExprKind::kRepeat:
+        expr_id();
+        bounds();
+        break;
       case ExprKind::kRef:
         if (next() >= ir_.rules_.size()) fail("it names a rule that does not exist");
         break;
@@ -296,7 +306,10 @@ class IrParser {
     const uint32_t flags = next();
     if (flags > 15) fail("unknown number flags");
     for (const uint32_t flag : {uint32_t{kHasLo}, uint32_t{kHasHi}}) {
-      if ((flags & flag) != 0) decimal(); else ref();
+      if ((flags & flag) != 0)
+        decimal();
+      else
+        ref();
     }
   }
 

@@ -27,12 +27,11 @@ uint32_t ArrayFamily::group(std::span<const Alternative> alternatives) {
     group->bounded = group->bounded || bounded;
     group->needs_more = group->needs_more || plan.min > 1;
     // After an item the count is at least 1, so min = 1 is no reason to count.
-    group->cap = std::max({group->cap, prefix, plan.min > 1 ? plan.min : 0,
-                           bounded ? plan.max : 0});
+    group->cap =
+        std::max({group->cap, prefix, plan.min > 1 ? plan.min : 0, bounded ? plan.max : 0});
   }
   std::sort(group->limits.begin(), group->limits.end());
-  group->limits.erase(std::unique(group->limits.begin(), group->limits.end()),
-                      group->limits.end());
+  group->limits.erase(std::unique(group->limits.begin(), group->limits.end()), group->limits.end());
   groups_.push_back(std::move(group));
   return id;
 }

@@ -48,9 +48,9 @@ class ArrayFamily final : public Family {
   };
   struct Group {
     uint32_t options = 0;
-    uint32_t prefix = 0;  // the longest
-    uint32_t cap = 0;     // counts from here on are the same
-    bool bounded = false;  // some alternative has a largest count
+    uint32_t prefix = 0;      // the longest
+    uint32_t cap = 0;         // counts from here on are the same
+    bool bounded = false;     // some alternative has a largest count
     bool needs_more = false;  // some alternative asks for more than one item
     std::vector<Part> parts;
     std::vector<Limits> limits;  // of the parts, each once

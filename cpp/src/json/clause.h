@@ -50,12 +50,10 @@ struct ObjectShape {
     uint32_t key, target, flags;
   };
   uint32_t options, min, max;
-  uint32_t other;             // the target of all other members; kNone = refused
+  uint32_t other;                   // the target of all other members; kNone = refused
   std::span<const uint32_t> words;  // 3 per member
   std::size_t size() const { return words.size() / 3; }
-  Member member(std::size_t i) const {
-    return {words[3 * i], words[3 * i + 1], words[3 * i + 2]};
-  }
+  Member member(std::size_t i) const { return {words[3 * i], words[3 * i + 1], words[3 * i + 2]}; }
 };
 
 struct Clause {

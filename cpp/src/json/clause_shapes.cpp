@@ -81,8 +81,7 @@ class ObjectMerger {
   }
 
   std::vector<uint32_t> take(Bounds count) {
-    const bool closed =
-        table_.options_.get(options_).strict && !order_.empty() && !says_other_;
+    const bool closed = table_.options_.get(options_).strict && !order_.empty() && !says_other_;
     for (const uint32_t key : required_) order_.push_back({key, ObjectShape::kIsUndeclared});
     keep_first_mentions();
     std::sort(required_.begin(), required_.end());

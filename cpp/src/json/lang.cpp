@@ -70,8 +70,8 @@ struct LangTable::Impl {
   EagerBudget budget;
   PatternCompiler compiler;
   std::map<std::vector<uint32_t>, LangId> by_key;
-  std::vector<TableLang*> owned;         // per language
-  std::vector<LiteralsLang*> literals;   // per language, or null
+  std::vector<TableLang*> owned;        // per language
+  std::vector<LiteralsLang*> literals;  // per language, or null
 };
 
 LangTable::LangTable(const Ir& ir, const std::array<bool, 256>& spellable, uint32_t max_lang_states)

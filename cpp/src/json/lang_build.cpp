@@ -126,9 +126,8 @@ class Builder {
       if (dfa.states[state].accepts) nfa_.add_epsilon(base + state, to);
       const auto sorted = dfa.arcs_of(state);
       arcs.assign(sorted.begin(), sorted.end());
-      std::stable_sort(arcs.begin(), arcs.end(), [](const Lang::Arc& a, const Lang::Arc& b) {
-        return a.target < b.target;
-      });
+      std::stable_sort(arcs.begin(), arcs.end(),
+                       [](const Lang::Arc& a, const Lang::Arc& b) { return a.target < b.target; });
       for (std::size_t i = 0; i < arcs.size(); ++i) {
         ranges.push_back({arcs[i].lo, arcs[i].hi});
         if (i + 1 < arcs.size() && arcs[i + 1].target == arcs[i].target) continue;

@@ -29,7 +29,10 @@ CodeRanges intersect(std::span<const CodeRange> a, std::span<const CodeRange> b)
     const uint32_t lo = std::max(a[i].lo, b[j].lo);
     const uint32_t hi = std::min(a[i].hi, b[j].hi);
     if (lo <= hi) result.push_back({lo, hi});
-    if (a[i].hi < b[j].hi) ++i; else ++j;
+    if (a[i].hi < b[j].hi)
+      ++i;
+    else
+      ++j;
   }
   return result;
 }

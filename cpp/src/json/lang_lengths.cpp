@@ -119,7 +119,10 @@ void Lengths::find_shortest() {
       const uint32_t length = shortest_[group] + edge.weight;
       if (length >= shortest_[edge.to]) continue;
       shortest_[edge.to] = length;
-      if (edge.weight == 0) queue.push_front(edge.to); else queue.push_back(edge.to);
+      if (edge.weight == 0)
+        queue.push_front(edge.to);
+      else
+        queue.push_back(edge.to);
     }
   }
 }

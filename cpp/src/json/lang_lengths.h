@@ -66,7 +66,7 @@ class Lengths {
   LangLimits limits_;
   std::vector<uint32_t> group_;  // of a node
   uint32_t num_groups_ = 0;
-  Graph forward_, backward_;     // over groups
+  Graph forward_, backward_;  // over groups
   std::vector<bool> final_;
   std::vector<uint32_t> shortest_, longest_;
   bool gapless_ = false;

@@ -31,7 +31,10 @@ bool LiteralsLang::accepts(uint32_t state) {
 uint32_t LiteralsLang::bound(uint32_t lo, uint32_t hi, uint32_t depth, uint32_t code_point) const {
   while (lo < hi) {
     const uint32_t middle = lo + (hi - lo) / 2;
-    if (text(middle)[depth] < code_point) lo = middle + 1; else hi = middle;
+    if (text(middle)[depth] < code_point)
+      lo = middle + 1;
+    else
+      hi = middle;
   }
   return lo;
 }

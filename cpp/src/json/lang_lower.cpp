@@ -43,18 +43,11 @@ void PatternCompiler::push_children(uint32_t expr, std::vector<uint32_t>& out) c
   switch (ir_.expr_kind(expr)) {
     case ExprKind::kSequence:
     case ExprKind::kChoice:
-    case ExprKind::kIntersect:
-      out.insert(out.end(), words.begin() + 1, words.end());
-      break;
+    case ExprKind::kIntersect: out.insert(out.end(), words.begin() + 1, words.end()); break;
     case ExprKind::kRepeat:
-    case ExprKind::kComplement:
-      out.push_back(words[0]);
-      break;
-    case ExprKind::kRef:
-      out.push_back(ir_.rule_expr(words[0]));
-      break;
-    default:
-      break;
+    case ExprKind::kComplement: out.push_back(words[0]); break;
+    case ExprKind::kRef: out.push_back(ir_.rule_expr(words[0])); break;
+    default: break;
   }
 }
 

@@ -27,7 +27,10 @@ uint32_t SubsetLang::intern_closure(std::span<const uint32_t> nodes) {
     bool consumes = node == nfa_.final;
     for (uint32_t e = nfa_.first_edge(node); e != kNone; e = nfa_.edge(e).next) {
       const Nfa::Edge& edge = nfa_.edge(e);
-      if (edge.class_id == Nfa::kEpsilon) visit(edge.target); else consumes = true;
+      if (edge.class_id == Nfa::kEpsilon)
+        visit(edge.target);
+      else
+        consumes = true;
       ++work_;
     }
     if (consumes) important.push_back(node);
@@ -124,7 +127,10 @@ void SubsetLang::split(std::span<const uint32_t> class_set, Partition& partition
     const uint32_t at = events[i].at;
     for (; i < events.size() && events[i].at == at; ++i) {
       const auto place = std::lower_bound(open.begin(), open.end(), events[i].index);
-      if (events[i].opens) open.insert(place, events[i].index); else open.erase(place);
+      if (events[i].opens)
+        open.insert(place, events[i].index);
+      else
+        open.erase(place);
     }
     if (open.empty()) continue;
     partition.parts.push_back({at, events[i].at - 1, partition.signatures.intern(open).id});

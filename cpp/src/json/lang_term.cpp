@@ -99,12 +99,8 @@ void TermPool::list_texts(TermId id, std::vector<CodePoints>& out) const {
   const auto words = content(id);
   uint32_t code_point = 0;
   switch (kind(id)) {
-    case TermKind::kEmpty:
-      out.emplace_back();
-      break;
-    case TermKind::kText:
-      out.emplace_back(words.begin(), words.end());
-      break;
+    case TermKind::kEmpty: out.emplace_back(); break;
+    case TermKind::kText: out.emplace_back(words.begin(), words.end()); break;
     case TermKind::kTexts:
       for (std::size_t at = 0; at < words.size(); at += words[at] + 1) {
         const auto text = words.subspan(at + 1, words[at]);

@@ -107,8 +107,8 @@ class AhoCorasick {
 }  // namespace
 
 Dfa text_until(std::span<const std::vector<uint32_t>> stops,
-               std::span<const std::vector<uint32_t>> excludes,
-               std::span<const CodeRange> alphabet, EagerBudget& budget) {
+               std::span<const std::vector<uint32_t>> excludes, std::span<const CodeRange> alphabet,
+               EagerBudget& budget) {
   AhoCorasick automaton;
   for (const auto& stop : stops) automaton.add(stop, true);
   for (const auto& exclude : excludes) automaton.add(exclude, false);

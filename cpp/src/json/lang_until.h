@@ -10,7 +10,7 @@ namespace maskwright::langs {
 
 // Over `alphabet`. All stops and excludes are spelled with it.
 Dfa text_until(std::span<const std::vector<uint32_t>> stops,
-               std::span<const std::vector<uint32_t>> excludes,
-               std::span<const CodeRange> alphabet, EagerBudget& budget);
+               std::span<const std::vector<uint32_t>> excludes, std::span<const CodeRange> alphabet,
+               EagerBudget& budget);
 
 }  // namespace maskwright::langs

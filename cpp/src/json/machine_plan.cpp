@@ -61,8 +61,7 @@ ObjectPlan PlanTable::plan_object(uint32_t shape) const {
     // Where no other names may come, a refused member is like any other name.
     if (value == kNone && plan.other == kNone) continue;
     const bool is_required = (flags & ObjectShape::kIsRequired) != 0;
-    plan.members.push_back(
-        {key, value, is_required, (flags & ObjectShape::kIsUndeclared) != 0});
+    plan.members.push_back({key, value, is_required, (flags & ObjectShape::kIsUndeclared) != 0});
     required += is_required ? 1 : 0;
     usable += value != kNone ? 1 : 0;
   }

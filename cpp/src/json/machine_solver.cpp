@@ -47,8 +47,8 @@ bool ProductivitySolver::names_spellable() {
   if (names_spellable_ == 0) {
     Lang& any = langs_.get(langs_.any_text());
     const uint32_t start = any.start();
-    const bool can = options_.can_spell("\"") && start != kDeadLang &&
-                     any.can_finish(start, 1, kNone);
+    const bool can =
+        options_.can_spell("\"") && start != kDeadLang && any.can_finish(start, 1, kNone);
     names_spellable_ = can ? 2 : 1;
   }
   return names_spellable_ == 2;
@@ -121,8 +121,8 @@ void ProductivitySolver::know_array(uint32_t shape) {
   const auto prefix = static_cast<uint32_t>(array.prefix.size());
   const uint32_t needed = std::min(array.min, prefix);
   const bool needs_rest = array.min > prefix;
-  facts.possible = options_.can_spell("[]") && array.min <= max &&
-                   !(needs_rest && array.rest == kNone);
+  facts.possible =
+      options_.can_spell("[]") && array.min <= max && !(needs_rest && array.rest == kNone);
   facts.waiting = needed + (needs_rest ? 1 : 0);
   // Places that are not needed still have to be explored.
   for (uint32_t i = 0; i < prefix; ++i) {

@@ -82,8 +82,8 @@ class ProductivitySolver {
   std::vector<ArrayFacts> arrays_;
   std::vector<ObjectFacts> objects_;
   std::vector<uint32_t> to_visit_;
-  std::vector<uint32_t> marked_;      // productive, not yet propagated
-  std::vector<uint8_t> spellable_;    // per key: 0 unknown, 1 no, 2 yes
+  std::vector<uint32_t> marked_;    // productive, not yet propagated
+  std::vector<uint8_t> spellable_;  // per key: 0 unknown, 1 no, 2 yes
   uint8_t names_spellable_ = 0;
 };
 

@@ -150,7 +150,16 @@ class NumberBuilder {
 
  private:
   enum Phase : uint32_t {
-    kNowhere, kStart, kMinus, kZero, kWhole, kDot, kFraction, kE, kExponentSign, kExponent,
+    kNowhere,
+    kStart,
+    kMinus,
+    kZero,
+    kWhole,
+    kDot,
+    kFraction,
+    kE,
+    kExponentSign,
+    kExponent,
   };
   struct State {
     uint32_t phase, sign, low, high;
@@ -180,8 +189,7 @@ class NumberBuilder {
       case kStart:
         if (c == '-') return begin(kMinus, 1);
         return digit ? first_digit(begin(kMinus, 0), c) : kNone;
-      case kMinus:
-        return digit ? first_digit(state, c) : kNone;
+      case kMinus: return digit ? first_digit(state, c) : kNone;
       case kZero:
       case kWhole:
         if (c == '.') return dot(state);
@@ -194,12 +202,12 @@ class NumberBuilder {
         next.phase = state.phase == kFraction && (c == 'e' || c == 'E') ? kE : kNowhere;
         return exponents_ ? next : kNone;
       case kE:
-        if (c == '+' || c == '-') next.phase = kExponentSign;
-        else next.phase = digit ? kExponent : kNowhere;
+        if (c == '+' || c == '-')
+          next.phase = kExponentSign;
+        else
+          next.phase = digit ? kExponent : kNowhere;
         return next;
-      default:
-        next.phase = digit ? kExponent : kNowhere;
-        return next;
+      default: next.phase = digit ? kExponent : kNowhere; return next;
     }
   }
 
@@ -332,8 +340,8 @@ bool is_integer(std::string_view normalised) {
 }
 
 std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
-                                            std::span<const CodeRange> alphabet,
-                                            ClassPool& classes, const LangLimits& limits) {
+                                            std::span<const CodeRange> alphabet, ClassPool& classes,
+                                            const LangLimits& limits) {
   if (!spec.has_values) {
     return std::make_unique<DfaLang>(NumberBuilder(spec, alphabet, limits).run(), limits);
   }

@@ -18,7 +18,7 @@ bool is_integer(std::string_view normalised);
 
 // `alphabet`: ASCII characters that can be spelled; `classes` outlives the language.
 std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
-                                            std::span<const CodeRange> alphabet,
-                                            ClassPool& classes, const LangLimits& limits);
+                                            std::span<const CodeRange> alphabet, ClassPool& classes,
+                                            const LangLimits& limits);
 
 }  // namespace maskwright::langs

@@ -66,8 +66,8 @@ void ObjectFamily::describe(std::span<const uint32_t> content, State& state) {
     flags |= kCalls;
   } else if (phase == kOpen) {
     const SeenMembers none = decode_seen({}, *alive.all);
-    const bool any = std::any_of(
-        alive.alternatives.begin(), alive.alternatives.end(), [&](uint32_t i) {
+    const bool any =
+        std::any_of(alive.alternatives.begin(), alive.alternatives.end(), [&](uint32_t i) {
           const ObjectAlternative& alternative = alive.all->alternatives[i];
           return can_continue(alternative, progress_of(alternative, none));
         });
@@ -123,8 +123,7 @@ Target ObjectFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_t
 
 void ObjectFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) {
   const AliveSet& alive = *position(state).alive;
-  const std::vector<uint32_t> names =
-      allowed_names(alive, decode_seen(regs.get(reg), *alive.all));
+  const std::vector<uint32_t> names = allowed_names(alive, decode_seen(regs.get(reg), *alive.all));
   out.push_back({alive.all->key_state, regs.intern(names)});
 }
 
@@ -136,8 +135,7 @@ Target ObjectFamily::resume(StateId state, Reg reg, SetId accepted, RegisterPool
   return after_name(*here.alive, reg, set[0], regs);
 }
 
-Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, uint32_t name,
-                                RegisterPool& regs) {
+Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, uint32_t name, RegisterPool& regs) {
   const SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
   const AliveSet* next = unions_.filter(alive, [&](const ObjectAlternative& alternative) {
     return allows(alternative, progress_of(alternative, seen), seen, name, alive.all->num_keys);

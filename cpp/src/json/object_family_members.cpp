@@ -190,8 +190,8 @@ std::vector<uint32_t> allowed_names(const AliveSet& alive, const SeenMembers& se
   for (const uint32_t i : alive.alternatives) {
     const ObjectAlternative& alternative = alive.all->alternatives[i];
     const ObjectProgress progress = progress_of(alternative, seen);
-    const std::size_t end = std::min<std::size_t>(alternative.ordered.size(),
-                                                  std::size_t{progress.barrier} + 1);
+    const std::size_t end =
+        std::min<std::size_t>(alternative.ordered.size(), std::size_t{progress.barrier} + 1);
     for (std::size_t p = progress.next; p < end; ++p) {
       if (ordered_allowed(alternative, progress, seen, static_cast<uint32_t>(p))) {
         names.add(alternative.ordered[p].key);

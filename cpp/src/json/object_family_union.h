@@ -64,8 +64,8 @@ struct AliveSet {
   uint32_t union_id = 0;
   std::vector<uint32_t> alternatives;
   bool counted = false;
-  uint32_t cap = 0;             // counts from here on are the same
-  bool always_closes = true;    // every alternative may end after any member
+  uint32_t cap = 0;              // counts from here on are the same
+  bool always_closes = true;     // every alternative may end after any member
   bool always_continues = true;  // every alternative may have another member, always
   bool has_register() const { return counted || all->num_keys != 0; }
 };

@@ -21,9 +21,8 @@ void make_unique(std::vector<StringItem>& items) {
   const auto key = [](const StringItem& i) { return std::tie(i.accept, i.lang, i.min, i.max); };
   std::sort(items.begin(), items.end(),
             [&](const StringItem& a, const StringItem& b) { return key(a) < key(b); });
-  const auto end = std::unique(items.begin(), items.end(), [&](const auto& a, const auto& b) {
-    return key(a) == key(b);
-  });
+  const auto end = std::unique(items.begin(), items.end(),
+                               [&](const auto& a, const auto& b) { return key(a) == key(b); });
   items.erase(end, items.end());
 }
 
@@ -31,9 +30,8 @@ void make_unique(std::vector<NumberItem>& items) {
   const auto key = [](const NumberItem& i) { return std::tie(i.accept, i.lang); };
   std::sort(items.begin(), items.end(),
             [&](const NumberItem& a, const NumberItem& b) { return key(a) < key(b); });
-  const auto end = std::unique(items.begin(), items.end(), [&](const auto& a, const auto& b) {
-    return key(a) == key(b);
-  });
+  const auto end = std::unique(items.begin(), items.end(),
+                               [&](const auto& a, const auto& b) { return key(a) == key(b); });
   items.erase(end, items.end());
 }
 

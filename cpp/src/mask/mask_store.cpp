@@ -54,14 +54,13 @@ void MaskStore::render(const Entry& entry, std::span<uint32_t> row) const {
   }
 }
 
-bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out,
-                             bool walk) {
+bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk) {
   const std::vector<uint32_t> nodes(arena.nodes(level.stack).begin(),
                                     arena.nodes(level.stack).end());
   for (const uint32_t id : nodes) {
     const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
-    const uint32_t child = id == kBottom ? last_entry(level.entry, walk)
-                                         : child_entry(level.entry, node, arena, walk);
+    const uint32_t child =
+        id == kBottom ? last_entry(level.entry, walk) : child_entry(level.entry, node, arena, walk);
     if (child == kMissing) return false;
     const auto same = std::ranges::find(out, child, &Level::entry);
     if (same != out.end()) {
@@ -296,7 +295,8 @@ void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escape
     runner_.close(set, *arena_, &returned_);
   } else {
     for (const Config& config : set.configs()) {
-      if (is_done_at_bottom(config, store_)) returned_.push_back(store_.state(config.state).accepts);
+      if (is_done_at_bottom(config, store_))
+        returned_.push_back(store_.state(config.state).accepts);
     }
   }
   std::ranges::sort(returned_);

@@ -1,9 +1,10 @@
 // Completions that the tokens of the vocabulary can spell.
 //
-// The states of a frame are live in bytes: some bytes complete the text. With a byte-closed vocabulary
-// that is all there is to ask. With others (small test vocabularies, word lists) a text may need
-// bytes that occur only inside longer tokens; then a token counts as allowed only if a breadth-first
-// search over {configurations, trie node} finds a sequence of tokens that completes the text.
+// The states of a frame are live in bytes: some bytes complete the text. With a byte-closed
+// vocabulary that is all there is to ask. With others (small test vocabularies, word lists) a text
+// may need bytes that occur only inside longer tokens; then a token counts as allowed only if a
+// breadth-first search over {configurations, trie node} finds a sequence of tokens that completes
+// the text.
 //
 // Cost: nothing for byte-closed vocabularies. Else one search for each distinct set of
 // configurations that some token leads to, remembered; a search that has seen kMaxVisited places

@@ -59,7 +59,8 @@ std::size_t WordInterner::memory_bytes() const {
 const uint32_t* WordInterner::store(std::span<const uint32_t> words) {
   if (words.empty()) return nullptr;
   if (block_used_ + words.size() > block_size_) {
-    const std::size_t wanted = std::min<std::size_t>(std::max<std::size_t>(64, block_words_), 16384);
+    const std::size_t wanted =
+        std::min<std::size_t>(std::max<std::size_t>(64, block_words_), 16384);
     block_size_ = std::max(words.size(), wanted);
     blocks_.push_back(std::make_unique<uint32_t[]>(block_size_));
     block_used_ = 0;

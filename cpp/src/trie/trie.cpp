@@ -91,8 +91,9 @@ void Vocabulary::build_trie() {
 }
 
 std::size_t Vocabulary::memory_bytes() const {
-  std::size_t total = bytes_.capacity() + (depths_.capacity() + next_.capacity() +
-                                           token_begin_.capacity() + token_ids_.capacity()) * 4;
+  std::size_t total =
+      bytes_.capacity() +
+      (depths_.capacity() + next_.capacity() + token_begin_.capacity() + token_ids_.capacity()) * 4;
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);
   }

@@ -49,7 +49,7 @@ class SamplingParameters:
         _check(self.seed is None or self.seed >= 0, "seed", self.seed, "at least 0")
 
 
-def _check(holds: bool, name: str, value: object, expected: str) -> None:  # noqa: FBT001
+def _check(holds: bool, name: str, value: object, expected: str) -> None:
     if not holds:
         raise ValueError(f"{name} is {value!r}; expected a number {expected}")
 

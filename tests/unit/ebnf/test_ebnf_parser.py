@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from ebnf_language import LANGUAGES, language
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ebnf_language import LANGUAGES, language
 from maskwright.errors import GrammarError, LimitExceededError, MaskwrightError
 from maskwright.frontends.ebnf import compile_ebnf
 from maskwright.ir import nodes as n
 from maskwright.ir.reader import read
-
 
 
 @pytest.mark.parametrize("text", LANGUAGES)

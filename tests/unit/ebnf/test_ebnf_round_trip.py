@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from ebnf_language import LANGUAGES, language
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ebnf_language import LANGUAGES, language
 from maskwright.frontends.ebnf import compile_ebnf
 from maskwright.ir import Builder
 from maskwright.ir.printer import to_ebnf

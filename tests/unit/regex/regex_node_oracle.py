@@ -11,6 +11,8 @@ import json
 import subprocess
 from typing import Any
 
+from typing_extensions import Self
+
 _SCRIPT = r"""
 const lines = require('node:readline').createInterface({input: process.stdin});
 lines.on('line', (line) => {
@@ -37,7 +39,7 @@ lines.on('line', (line) => {
 class NodeOracle:
     """A running process; a context manager."""
 
-    def __enter__(self) -> NodeOracle:
+    def __enter__(self) -> Self:
         self._process = subprocess.Popen(
             ["node", "-e", _SCRIPT],
             stdin=subprocess.PIPE,
@@ -48,14 +50,16 @@ class NodeOracle:
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.close()
         self._process.wait(timeout=30)
         self._process.stdout.close()
 
     def ask(self, questions: list[tuple[str, str, list[str]]]) -> list[Any]:
         """Return, per (pattern, flags, texts), an error text or pairs (found, whole match)."""
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.write(json.dumps(questions) + "\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())

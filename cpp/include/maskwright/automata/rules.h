@@ -38,7 +38,9 @@ struct JsonHooks {
 // A regular operator (intersect, complement, text_until) as a deterministic automaton over code
 // points, made by the languages layer.
 struct RegularAutomaton {
-  struct Arc { uint32_t lo, hi, target; };
+  struct Arc {
+    uint32_t lo, hi, target;
+  };
   std::vector<std::vector<Arc>> arcs;  // per state; state 0 is the start; empty = no text at all
   std::vector<bool> accepting;
 };
@@ -58,7 +60,10 @@ class RulesMachine {
   // The kTail state for `upper` pushed directly on `lower`, both kTail.
   StateId compose_tails(StateId upper, StateId lower);
   // Token symbols that the state can read as a whole: (expression of the token set, target).
-  struct TokenEdge { uint32_t expr; StateId target; };
+  struct TokenEdge {
+    uint32_t expr;
+    StateId target;
+  };
   std::span<const TokenEdge> token_edges(StateId state);
 
  private:

@@ -18,7 +18,7 @@
 namespace maskwright {
 
 using StackRef = uint32_t;
-inline constexpr StackRef kBottom = 0;          // below the root frame, or the unknown context
+inline constexpr StackRef kBottom = 0;           // below the root frame, or the unknown context
 inline constexpr StackRef kStackSet = 1U << 31;  // the reference is a set of nodes
 
 struct Config {
@@ -33,7 +33,11 @@ class Arena {
  public:
   Arena() { nodes_.intern({}); }  // node 0 is the bottom
 
-  struct Node { StateId state; Reg reg; StackRef below; };
+  struct Node {
+    StateId state;
+    Reg reg;
+    StackRef below;
+  };
 
   StackRef push(StateId state, Reg reg, StackRef below) {
     const uint32_t words[3] = {state, reg, below};
@@ -45,7 +49,8 @@ class Arena {
   }
   // The nodes of a reference; kBottom may be among them.
   std::span<const uint32_t> nodes(const StackRef& ref) const {
-    return (ref & kStackSet) != 0 ? sets_.get(ref & ~kStackSet) : std::span<const uint32_t>(&ref, 1);
+    return (ref & kStackSet) != 0 ? sets_.get(ref & ~kStackSet)
+                                  : std::span<const uint32_t>(&ref, 1);
   }
   StackRef join(StackRef a, StackRef b);
   // The reference of a sorted, non-empty list of nodes.
@@ -68,7 +73,10 @@ class Arena {
 class ConfigSet {
  public:
   enum class Change : uint8_t { kNone, kAdded, kGrown };
-  struct Added { uint32_t index; Change change; };
+  struct Added {
+    uint32_t index;
+    Change change;
+  };
 
   Added add(const Config& config, Arena& arena);
   void clear() {

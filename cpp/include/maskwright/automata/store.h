@@ -57,22 +57,24 @@ enum class FamilyId : uint8_t {
 };
 
 enum StateFlag : uint16_t {
-  kAccepts = 1,         // accepted() may be non-empty
-  kDynamicAccepts = 2,  // ... and depends on the register
-  kCalls = 4,           // callees() may be non-empty
-  kReturnOnly = 8,      // nothing but accept: popped at once
-  kWhitespace = 16,     // whitespace loops here, at most State::whitespace_limit bytes in a run
-  kHasRegister = 32,    // the register matters: mask_key() must be asked
-  kPooledRegister = 64, // the register is a RegisterPool id (else a plain number)
-  kTailCalls = 128,     // every callee's return makes this frame return at once: tail_state() says what
+  kAccepts = 1,          // accepted() may be non-empty
+  kDynamicAccepts = 2,   // ... and depends on the register
+  kCalls = 4,            // callees() may be non-empty
+  kReturnOnly = 8,       // nothing but accept: popped at once
+  kWhitespace = 16,      // whitespace loops here, at most State::whitespace_limit bytes in a run
+  kHasRegister = 32,     // the register matters: mask_key() must be asked
+  kPooledRegister = 64,  // the register is a RegisterPool id (else a plain number)
+  kTailCalls =
+      128,  // every callee's return makes this frame return at once: tail_state() says what
   kOrderedRegister = 256,  // some registers make others superfluous: dominates() may be true
 };
 
 struct State {
   FamilyId family = FamilyId::kDone;
   uint16_t flags = 0;
-  SetId accepts = kEmptySet;      // if kAccepts and not kDynamicAccepts
-  StateId callee = kDead;         // if kCalls: the only callee, entered with register 0; kDead = ask callees()
+  SetId accepts = kEmptySet;  // if kAccepts and not kDynamicAccepts
+  StateId callee =
+      kDead;  // if kCalls: the only callee, entered with register 0; kDead = ask callees()
   uint32_t whitespace_limit = 0;  // if kWhitespace
   const struct Row* row = nullptr;
 };
@@ -169,7 +171,8 @@ class Family {
   // For kTailCalls: a kTail state to push in the place of this one, or kDead if nothing needs to be
   // pushed because what the callee returns is what this frame would return.
   virtual StateId tail_state(StateId state);
-  // Appends what decides the mask (kHasRegister). The default appends state and register content (pooled).
+  // Appends what decides the mask (kHasRegister). The default appends state and register content
+  // (pooled).
   virtual void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key);
 };
 

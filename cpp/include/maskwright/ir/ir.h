@@ -20,18 +20,49 @@ inline constexpr uint32_t kNone = 0xFFFFFFFF;
 inline constexpr uint32_t kMaxCodePoint = 0x10FFFF;
 
 enum class ExprKind : uint32_t {
-  kEmpty, kLiteral, kClass, kSequence, kChoice, kRepeat, kRef, kLiteralSet, kIntersect,
-  kComplement, kTextUntil, kTokenSet, kJson, kCount,
+  kEmpty,
+  kLiteral,
+  kClass,
+  kSequence,
+  kChoice,
+  kRepeat,
+  kRef,
+  kLiteralSet,
+  kIntersect,
+  kComplement,
+  kTextUntil,
+  kTokenSet,
+  kJson,
+  kCount,
 };
 
 enum class NodeKind : uint32_t {
-  kAny, kNever, kTypes, kNumber, kStringLength, kStringLanguage, kEnum, kArray, kItemCount,
-  kObject, kRequired, kMemberCount, kAllOf, kAnyOf, kCount,
+  kAny,
+  kNever,
+  kTypes,
+  kNumber,
+  kStringLength,
+  kStringLanguage,
+  kEnum,
+  kArray,
+  kItemCount,
+  kObject,
+  kRequired,
+  kMemberCount,
+  kAllOf,
+  kAnyOf,
+  kCount,
 };
 
 enum TypeBit : uint32_t {
-  kNull = 1, kBoolean = 2, kInteger = 4, kNumberType = 8, kStringType = 16, kArrayType = 32,
-  kObjectType = 64, kAllTypes = 127,
+  kNull = 1,
+  kBoolean = 2,
+  kInteger = 4,
+  kNumberType = 8,
+  kStringType = 16,
+  kArrayType = 32,
+  kObjectType = 64,
+  kAllTypes = 127,
 };
 
 enum JsonFlag : uint32_t { kAnyOrder = 1, kAnyWhitespace = 2, kStrict = 4 };
@@ -65,10 +96,14 @@ class Ir {
   uint32_t num_rules() const { return static_cast<uint32_t>(rules_.size()); }
   uint32_t root_rule() const { return root_rule_; }
 
-  ExprKind expr_kind(uint32_t id) const { return static_cast<ExprKind>(words_[expr_spans_[id].at]); }
+  ExprKind expr_kind(uint32_t id) const {
+    return static_cast<ExprKind>(words_[expr_spans_[id].at]);
+  }
   // The payload, without the kind.
   std::span<const uint32_t> expr(uint32_t id) const { return payload(expr_spans_[id]); }
-  NodeKind node_kind(uint32_t id) const { return static_cast<NodeKind>(words_[node_spans_[id].at]); }
+  NodeKind node_kind(uint32_t id) const {
+    return static_cast<NodeKind>(words_[node_spans_[id].at]);
+  }
   std::span<const uint32_t> node(uint32_t id) const { return payload(node_spans_[id]); }
 
   uint32_t rule_expr(uint32_t rule) const { return rules_[rule].expr; }
@@ -80,8 +115,15 @@ class Ir {
   }
 
  private:
-  struct Span { uint32_t at; uint32_t length; };  // length includes the kind
-  struct Rule { uint32_t expr; uint32_t name_offset; uint32_t name_length; };
+  struct Span {
+    uint32_t at;
+    uint32_t length;
+  };  // length includes the kind
+  struct Rule {
+    uint32_t expr;
+    uint32_t name_offset;
+    uint32_t name_length;
+  };
 
   std::span<const uint32_t> payload(Span span) const {
     return {words_.data() + span.at + 1, span.length - 1};

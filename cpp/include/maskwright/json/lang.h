@@ -2,7 +2,8 @@
 //
 // A Lang is deterministic and lazy: states are small integers made on first use. Every state that
 // it hands out is *live*: some text leads from it to acceptance (with the alphabet that the
-// vocabulary can spell). Langs live in a LangTable, which hash-conses them, and are not synchronised.
+// vocabulary can spell). Langs live in a LangTable, which hash-conses them, and are not
+// synchronised.
 #pragma once
 
 #include <array>
@@ -49,10 +50,10 @@ class Lang {
 
 // A constraint on numbers: the texts of a number that satisfy it (plain JSON spelling).
 struct NumberSpec {
-  bool integer = false;           // 1, 1.0, 1.00 are integers
+  bool integer = false;  // 1, 1.0, 1.00 are integers
   bool has_lo = false, has_hi = false, lo_exclusive = false, hi_exclusive = false;
-  std::string lo, hi;             // normalised plain decimals
-  bool has_values = false;        // only these values (an enum), each in any plain spelling
+  std::string lo, hi;       // normalised plain decimals
+  bool has_values = false;  // only these values (an enum), each in any plain spelling
   std::vector<std::string> values;
 };
 
@@ -66,10 +67,10 @@ class LangTable {
 
   Lang& get(LangId id) { return *langs_[id]; }
 
-  LangId any_text();                                      // every code point string
-  LangId pattern(uint32_t expr);                          // STRING_LANGUAGE: an IR expression
-  LangId literals(std::span<const std::string> texts);    // one of these strings (UTF-8)
-  LangId intersection(std::span<const LangId> langs);     // n >= 1; any_text() is neutral
+  LangId any_text();                                    // every code point string
+  LangId pattern(uint32_t expr);                        // STRING_LANGUAGE: an IR expression
+  LangId literals(std::span<const std::string> texts);  // one of these strings (UTF-8)
+  LangId intersection(std::span<const LangId> langs);   // n >= 1; any_text() is neutral
   // Numbers, over ASCII: no restriction = full JSON grammar with exponents; otherwise plain
   // decimals without exponent.
   LangId number(const NumberSpec& spec);

@@ -1,7 +1,8 @@
 // Frames inside JSON strings, member names and numbers: byte-level readers of a Lang.
 //
 // StringFamily: content behind the JSON unescape transducer. The register counts code points.
-// KeyFamily: a member name, returns the label of the declared key it spells. NumberFamily: plain bytes.
+// KeyFamily: a member name, returns the label of the declared key it spells. NumberFamily: plain
+// bytes.
 #pragma once
 
 #include <cstdint>

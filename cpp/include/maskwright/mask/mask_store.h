@@ -1,15 +1,15 @@
 // Token masks composed from what a token needs to read.
 //
 // One walk of the token trie from a frame state decides every token that ends inside the frame (and
-// inside frames it calls), and finds the *escapes*: trie nodes at which the frame may have returned.
-// Such an entry needs no knowledge of the stack. Escapes are continued from what the caller on the
-// stack does after the return, in a child entry keyed by that return state, and so on: a tree of
-// entries, only as deep as some token really pops. The mask of a configuration is the union along its
-// path; the mask of a set of configurations is the union of theirs.
+// inside frames it calls), and finds the *escapes*: trie nodes at which the frame may have
+// returned. Such an entry needs no knowledge of the stack. Escapes are continued from what the
+// caller on the stack does after the return, in a child entry keyed by that return state, and so
+// on: a tree of entries, only as deep as some token really pops. The mask of a configuration is the
+// union along its path; the mask of a set of configurations is the union of theirs.
 //
-// Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so counters
-// far from their bounds share entries. A repeated mask costs a few look-ups and copies; a new one a
-// walk over the part of the trie that the state can read.
+// Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
+// counters far from their bounds share entries. A repeated mask costs a few look-ups and copies; a
+// new one a walk over the part of the trie that the state can read.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +42,15 @@ class MaskStore {
   const MaskCounters& counters() const { return counters_; }
 
  private:
-  struct Escape { uint32_t node; SetId returned; };
+  struct Escape {
+    uint32_t node;
+    SetId returned;
+  };
   struct Entry {
     std::vector<uint32_t> words;  // dense bits, or token ids if sparse
     bool dense = false;
     std::vector<Escape> escapes;
-    std::vector<SetId> sets;      // the distinct sets among the escapes, sorted
+    std::vector<SetId> sets;  // the distinct sets among the escapes, sorted
   };
   // The closed configurations at one depth of the walk. A single one is kept apart with its row:
   // that is nearly every node of nearly every walk.
@@ -60,7 +63,10 @@ class MaskStore {
     ConfigSet set;
   };
   // An entry to apply, with the stacks below its last frame.
-  struct Level { uint32_t entry; StackRef stack; };
+  struct Level {
+    uint32_t entry;
+    StackRef stack;
+  };
 
   void append_key(const Config& config, Arena& arena, KeyWords& key);
   // The entry's id, or kMissing where it needs a walk and none is wanted.

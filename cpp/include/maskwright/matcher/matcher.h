@@ -77,7 +77,10 @@ class Matcher {
   bool is_stop(uint32_t token) const;
 
   // For vocabularies that are not byte-closed, see finish.cpp.
-  struct Closed { uint32_t configs; bool completed; };
+  struct Closed {
+    uint32_t configs;
+    bool completed;
+  };
   Closed close_and_intern(ConfigSet& set);
   bool finishable(ConfigSet set);
   bool search_completion(uint32_t configs);

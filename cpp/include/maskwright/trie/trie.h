@@ -33,7 +33,8 @@ class Vocabulary {
   bool byte_closed() const { return byte_closed_; }
   // Bytes of an ordinary token; empty for ids that text never matches (special, padding, stop).
   std::string_view text(uint32_t id) const {
-    return id < tokens_.size() && ordinary_[id] ? std::string_view(tokens_[id]) : std::string_view();
+    return id < tokens_.size() && ordinary_[id] ? std::string_view(tokens_[id])
+                                                : std::string_view();
   }
 
   uint32_t num_nodes() const { return static_cast<uint32_t>(bytes_.size()); }
