@@ -49,6 +49,8 @@ void Row::build_index() {
 }
 
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
+StateId Family::unhindered(const Edge& edge) { return edge.op == Op::kPlain ? edge.target : kDead; }
+uint32_t Family::free_length(StateId, Reg) { return kUnbounded; }
 SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
 void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
 Target Family::resume(StateId, Reg, SetId, RegisterPool&) { return {}; }

@@ -226,6 +226,22 @@ Target StringFrames::scan(StateId state, Reg reg, uint8_t /*byte*/, StateId edge
   return settle(move.target, count);
 }
 
+StateId StringFrames::unhindered(const Edge& edge) {
+  if (edge.op == Op::kPlain) return edge.target;
+  return edge.target == kQuoteMove ? kDead : moves_[edge.target].target;
+}
+
+uint32_t StringFrames::free_length(StateId state, Reg reg) {
+  const auto known = move_ids_.find(uint64_t{state} * 2 + 1);
+  if (known == move_ids_.end()) return kUnbounded;  // no item is bounded
+  Move& move = moves_[known->second];
+  if (!move.probed) {
+    move.sure = sure_counts(view(move.target));
+    move.probed = true;
+  }
+  return move.sure > reg ? move.sure - reg - 1 : 0;
+}
+
 // Removes the items that cannot finish after `count` code points and lower bounds that are met.
 Target StringFrames::settle(StateId target, uint32_t count) {
   const View at = view(target);

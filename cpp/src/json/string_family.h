@@ -50,7 +50,8 @@ class StringFrames final : public StringFamily {
   void expand(StateId state, RowBuilder& row) override;
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
-
+  StateId unhindered(const Edge& edge) override;
+  uint32_t free_length(StateId state, Reg reg) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
 
  private:

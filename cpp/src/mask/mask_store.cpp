@@ -218,7 +218,12 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
         continue;
       }
       for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
-      ++i;
+      if (runs_free(i, here)) {
+        for (const uint32_t token : vocabulary_.tokens_below(i)) allow(token);
+        i = vocabulary_.next(i);
+      } else {
+        ++i;
+      }
       continue;
     }
     here.set.clear();
@@ -236,6 +241,17 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     ++i;
   }
   counters_.visited_nodes += visited;
+}
+
+bool MaskStore::runs_free(uint32_t node, const Depth& depth) {
+  const Vocabulary::Subtree* below = vocabulary_.subtree(node);
+  if (below == nullptr) return false;
+  const FreeRun& run = store_.free_run(depth.config.state);
+  if (((below->ascii[0] & ~run.ascii[0]) | (below->ascii[1] & ~run.ascii[1])) != 0) return false;
+  if (below->beyond_ascii && !(run.utf8 && below->utf8)) return false;
+  const State& state = store_.state(depth.config.state);
+  return below->code_points <=
+         store_.family(state.family).free_length(depth.config.state, depth.config.reg);
 }
 
 // The common step: one configuration, a target that only reads. Returns false where

@@ -47,6 +47,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
     if (tokens_[id].empty()) ordinary_[id] = false;
   }
   build_trie();
+  build_subtrees();
 }
 
 void Vocabulary::build_trie() {
@@ -92,8 +93,10 @@ void Vocabulary::build_trie() {
 
 std::size_t Vocabulary::memory_bytes() const {
   std::size_t total =
-      bytes_.capacity() +
-      (depths_.capacity() + next_.capacity() + token_begin_.capacity() + token_ids_.capacity()) * 4;
+      bytes_.capacity() + (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
+                           token_begin_.capacity() + token_ids_.capacity()) *
+                              4;
+  total += subtrees_.capacity() * sizeof(Subtree);
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);
   }

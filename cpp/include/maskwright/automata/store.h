@@ -69,6 +69,12 @@ enum StateFlag : uint16_t {
   kOrderedRegister = 256,  // some registers make others superfluous: dominates() may be true
 };
 
+// The bytes that lead a state back to itself: in free text that is most of them.
+struct FreeRun {
+  std::array<uint64_t, 2> ascii{};  // bytes below 0x80
+  bool utf8 = false;                // every code point from U+0080 on, by its UTF-8 bytes
+};
+
 struct State {
   FamilyId family = FamilyId::kDone;
   uint16_t flags = 0;
@@ -77,6 +83,7 @@ struct State {
       kDead;  // if kCalls: the only callee, entered with register 0; kDead = ask callees()
   uint32_t whitespace_limit = 0;  // if kWhitespace
   const struct Row* row = nullptr;
+  const FreeRun* free_run = nullptr;
 };
 
 enum class Op : uint8_t {
@@ -160,6 +167,10 @@ class Family {
   // The target of a kDynamic edge; {kDead, 0} when the byte is not possible here.
   virtual Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
                       RegisterPool& regs);
+  // The state behind an edge where no register stops it; kDead if that can't be said.
+  virtual StateId unhindered(const Edge& edge);
+  // For how many code points (edges from the state to itself) no register stops a free run.
+  virtual uint32_t free_length(StateId state, Reg reg);
   // The callee ids for which the frame may end here (kDynamicAccepts).
   virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
   // The callees of a state with kCalls and no single callee.
@@ -198,6 +209,11 @@ class Store {
     return state.row != nullptr ? *state.row : expand(id);
   }
 
+  const FreeRun& free_run(StateId id) {
+    const State& state = states_[id];
+    return state.free_run != nullptr ? *state.free_run : find_free_run(id);
+  }
+
   // `ids` sorted and unique.
   SetId intern_set(std::span<const uint32_t> ids) { return sets_.intern(ids).id; }
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
@@ -209,6 +225,8 @@ class Store {
 
  private:
   const Row& expand(StateId id);
+  const FreeRun& find_free_run(StateId id);
+  StateId follow(StateId from, uint8_t lo, uint8_t hi);
 
   uint32_t max_advance_;
   std::array<Family*, static_cast<std::size_t>(FamilyId::kCount)> families_{};
@@ -217,6 +235,7 @@ class Store {
   StablePool<State> states_;
   WordInterner sets_;
   std::vector<std::unique_ptr<Row>> rows_;
+  std::vector<std::unique_ptr<FreeRun>> free_runs_;
   std::size_t row_bytes_ = 0;
 };
 

@@ -81,6 +81,8 @@ class MaskStore {
   void begin_walk();
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
   void walk_below(uint32_t node, std::vector<Escape>& escapes);
+  // All texts below the node are a free run of the single configuration's state.
+  bool runs_free(uint32_t node, const Depth& depth);
   bool step_single(const Depth& from, uint8_t byte, Depth& to);
   void enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
   void settle(Depth& depth);

@@ -45,10 +45,31 @@ class Vocabulary {
   std::span<const uint32_t> tokens_at(uint32_t node) const {
     return {token_ids_.data() + token_begin_[node], token_begin_[node + 1] - token_begin_[node]};
   }
+  // All tokens that end below a node (not at it).
+  std::span<const uint32_t> tokens_below(uint32_t node) const {
+    const uint32_t begin = token_begin_[node + 1];
+    return {token_ids_.data() + begin, token_begin_[next_[node]] - begin};
+  }
+
+  // What the texts below a node are made of, read from a code point boundary at the node.
+  struct Subtree {
+    std::array<uint64_t, 2> ascii{};  // the bytes below 0x80 that occur
+    uint32_t code_points = 0;         // the most that one text begins
+    bool beyond_ascii = false;        // other bytes occur
+    bool utf8 = false;                // every text is valid UTF-8 or can be continued to it
+  };
+  // Null for small subtrees, for which looking is as cheap as walking.
+  const Subtree* subtree(uint32_t node) const {
+    const uint32_t index = subtree_index_[node];
+    return index == kNoSubtree ? nullptr : &subtrees_[index];
+  }
   std::size_t memory_bytes() const;
 
  private:
+  static constexpr uint32_t kNoSubtree = 0xFFFFFFFF;
+
   void build_trie();
+  void build_subtrees();
 
   std::vector<std::string> tokens_;
   std::vector<bool> ordinary_;
@@ -63,6 +84,8 @@ class Vocabulary {
   std::vector<uint32_t> next_;
   std::vector<uint32_t> token_begin_;  // num_nodes + 1
   std::vector<uint32_t> token_ids_;
+  std::vector<uint32_t> subtree_index_;
+  std::vector<Subtree> subtrees_;
 };
 
 }  // namespace maskwright
