@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "ir_writer.h"
 #include "json/lang_chars.h"
 #include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
-#include "test_lang_ir.h"
 
 using namespace maskwright;
 using test::IrWriter;

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "ir_writer.h"
 #include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
-#include "test_lang_ir.h"
 
 using namespace maskwright;
 using test::IrWriter;

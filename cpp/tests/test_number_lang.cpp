@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "ir_writer.h"
 #include "json/number_lang.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/json/strings.h"
-#include "test_lang_ir.h"
 
 using namespace maskwright;
 

@@ -1,4 +1,4 @@
-// A small writer of IR buffers for tests of languages: expressions only, no schema nodes.
+// A small writer of IR buffers for tests: expressions and rules, no schema nodes.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,10 @@ class IrWriter {
 
   // With a root rule for the last expression.
   Ir finish() {
-    const uint32_t root = rule("root", static_cast<uint32_t>(offsets_.size() - 1));
+    return Ir::parse(buffer(rule("root", static_cast<uint32_t>(offsets_.size() - 1))));
+  }
+
+  std::vector<std::byte> buffer(uint32_t root) const {
     std::vector<uint32_t> out{kIrMagic,
                               kIrVersion,
                               static_cast<uint32_t>(offsets_.size()),
@@ -84,7 +87,7 @@ class IrWriter {
     std::vector<std::byte> buffer(out.size() * 4 + bytes_.size());
     std::memcpy(buffer.data(), out.data(), out.size() * 4);
     if (!bytes_.empty()) std::memcpy(buffer.data() + out.size() * 4, bytes_.data(), bytes_.size());
-    return Ir::parse(buffer);
+    return buffer;
   }
 
  private:
