@@ -198,6 +198,7 @@ TEST_CASE("equal object mask keys have equal continuations") {
     }
     const uint32_t order = round % 2 == 0 ? uint32_t(kAnyOrder) : 0;
     Machine m(w, w.any_of(roots), {kAnyWhitespace | order, 0, ",", ":", 3});
+    m.forget_names();
     std::map<Words, Machine::Config> known;
     for (int walk = 0; m.productive() && walk < 25; ++walk) {
       std::vector<char> keys{'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'};
@@ -340,7 +341,47 @@ TEST_CASE("what was left out does not show in mask keys in declared order") {
   };
   CHECK(key_after("{\"a\":1,\"b\":1,") == key_after("{\"b\":1,"));
   CHECK(key_after("{\"a\":1,") != key_after("{\"b\":1,"));
-  CHECK(key_after("{\"x\":1,") == key_after("{\"c\":1,"));
+  CHECK(key_after("{\"x\":1,\"y\":1,") == key_after("{\"c\":1,\"x\":1,"));
+}
+
+TEST_CASE("undeclared names come once") {
+  for (const uint32_t order : {0U, uint32_t(kAnyOrder)}) {
+    SchemaWriter w;
+    const uint32_t integer = w.types(kInteger);
+    const uint32_t unions =
+        w.any_of({w.object_type({{"a", integer}}, {}), w.object_type({{"b", w.never()}}, {})});
+    Machine m(w, unions, {kAnyWhitespace | order, 2, ",", ":", 8});
+    CHECK(m.accepts("{\"x\":1,\"y\":1,\"xy\":1,\"\":1}"));
+    for (const std::string_view text :
+         {"{\"x\":1,\"x\"", "{\"x\":1,\"y\":2,\"x\"", "{\"\":1,\"\"", "{\"x\":1,\"\\u0078\"",
+          "{\"\\u0078\":1,\"x\"", "{\"\xC3\xA9\":1,\"\\u00e9\"",
+          "{\"\\ud83d\\ude00\":1,\"\xF0\x9F\x98\x80\"", "{\"\\n\":1,\"\\u000A\"",
+          "{\"\\/\":1,\"/\"", "{\"x\":{\"x\":{\"x\":1}},\"x\""}) {
+      CHECK(m.prefix(text) == text.size() - 1);
+      CHECK(m.accepts(join({text.substr(0, text.size() - 1), "z\":1}"})));
+    }
+  }
+}
+
+TEST_CASE("a repeated name is not a second member") {
+  SchemaWriter w;
+  Machine m(w, w.all_of({w.types(kObjectType), w.members(2, 3)}));
+  CHECK_FALSE(m.accepts("{\"x\":1,\"x\":1}"));
+  CHECK(m.accepts("{\"x\":1,\"y\":1}"));
+  CHECK_FALSE(m.accepts("{\"x\":1,\"y\":1,\"y\":2}"));
+  CHECK(m.accepts("{\"x\":1,\"y\":1,\"z\":2}"));
+}
+
+TEST_CASE("an object with 5,000 undeclared names") {
+  SchemaWriter w;
+  Machine m(w, w.types(kObjectType));
+  std::string text = "{";
+  for (int i = 0; i < 5000; ++i) {
+    text += join({i == 0 ? "" : ",", "\"key", std::to_string(i * 7919 % 5000), "\":1"});
+  }
+  CHECK(m.accepts(text + "}"));
+  CHECK_FALSE(m.accepts(text + ",\"key4321\":1}"));
+  CHECK(m.accepts(text + ",\"key5000\":1}"));
 }
 
 TEST_CASE("10,000 nested objects") {

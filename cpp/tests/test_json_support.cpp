@@ -126,7 +126,7 @@ Machine::Config Machine::begin() const {
 }
 
 // Returns to the caller; false if it can't go on.
-bool Machine::pop(Config& config, SetId accepted) {
+bool Machine::pop(Config& config, SetId accepted, Reg returned) {
   if (config.stack.empty()) {
     config.complete = true;
     config.state = kDead;
@@ -135,7 +135,7 @@ bool Machine::pop(Config& config, SetId accepted) {
   const Frame caller = config.stack.back();
   config.stack.pop_back();
   Family& family = store_.family(store_.state(caller.state).family);
-  const Target after = family.resume(caller.state, caller.reg, accepted, regs_);
+  const Target after = family.resume(caller.state, caller.reg, accepted, returned, regs_);
   config.state = after.state;
   config.reg = after.reg;
   config.run = 0;
@@ -144,7 +144,7 @@ bool Machine::pop(Config& config, SetId accepted) {
 
 bool Machine::settle(Config& config) {
   while (!config.complete && (store_.state(config.state).flags & kReturnOnly) != 0) {
-    if (!pop(config, store_.state(config.state).accepts)) return false;
+    if (!pop(config, store_.state(config.state).accepts, config.reg)) return false;
   }
   return true;
 }
@@ -179,7 +179,7 @@ bool Machine::step(Config& config, uint8_t byte) {
       config.reg = callees[0].reg;
       config.run = 0;
     } else if ((state.flags & kAccepts) != 0) {
-      if (!pop(config, state.accepts)) return false;
+      if (!pop(config, state.accepts, config.reg)) return false;
     } else {
       return false;
     }

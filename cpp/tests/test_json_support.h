@@ -126,10 +126,12 @@ class Machine {
   Words key(const Config& config);
 
   Store& store() { return store_; }
+  // From here on undeclared names may repeat; mask keys leave them out.
+  void forget_names() { regs_.set_memory(RegisterPool::Memory::kIgnored); }
 
  private:
   bool settle(Config& config);
-  bool pop(Config& config, SetId accepted);
+  bool pop(Config& config, SetId accepted, Reg returned);
 
   Ir ir_;
   Store store_;

@@ -36,8 +36,8 @@ Readings. Where the format leaves something open, the reference reads it like th
 9.  *Declared order* of a conjunction is the order of first mention, depth first through ALL_OF and
     the chosen branches. Undeclared keys come after all declared ones that are present. Keys that
     only REQUIRED names are undeclared.
-10. *Duplicate keys* are refused, all of them (``DuplicateKeys.ALL``), or only those that some
-    OBJECT or REQUIRED node at the location names (``DuplicateKeys.DECLARED``).
+10. *Duplicate keys* are refused, all of them (``DuplicateKeys.ALL``, the default), or only those
+    that some OBJECT or REQUIRED node at the location names (``DuplicateKeys.DECLARED``).
 11. A *structured constant* of an ENUM is judged by its node like any other, strictness included.
 """
 

@@ -138,7 +138,7 @@ class JsonJudge:
         ir: FlatIr,
         json: Expression,
         usable: frozenset[int],
-        duplicates: DuplicateKeys = DuplicateKeys.DECLARED,
+        duplicates: DuplicateKeys = DuplicateKeys.ALL,
     ) -> None:
         self._layout = Layout(
             json.any_whitespace, json.max_whitespace, json.item_separator, json.key_separator

@@ -43,7 +43,7 @@ class ReferenceMatcher:
         stop_ids: Iterable[int] = (),
         *,
         vocab_size: int | None = None,
-        duplicates: DuplicateKeys = DuplicateKeys.DECLARED,
+        duplicates: DuplicateKeys = DuplicateKeys.ALL,
     ) -> None:
         self._stop_ids = frozenset(stop_ids)
         n_ids = len(token_bytes) if vocab_size is None else vocab_size

@@ -276,7 +276,7 @@ struct RulesMachine::Impl final : Family {
     return close(frame, mode, starts);
   }
 
-  Target resume(StateId state, Reg, SetId accepted, RegisterPool&) override {
+  Target resume(StateId state, Reg, SetId accepted, Reg, RegisterPool&) override {
     const uint64_t key = uint64_t{state} << 32 | accepted;
     const auto found = resume_cache.find(key);
     if (found != resume_cache.end()) return {found->second, 0};
@@ -314,7 +314,7 @@ struct RulesMachine::Impl final : Family {
       for (const CallEdge& call : nfa.nodes[p].calls) {
         if (!is_pushed(content[1], call.callee)) continue;
         const SetId one = store.intern_set({&call.callee, 1});
-        const StateId after = resume(state, 0, one, regs).state;
+        const StateId after = resume(state, 0, one, 0, regs).state;
         const SetId returned = store.state(after).accepts;
         map.push_back({call.callee, returned});
         identity &= returned == one;
@@ -354,7 +354,7 @@ struct RulesMachine::Impl final : Family {
         out.push_back({start, 0});
       }
     }
-    Target resume(StateId state, Reg count, SetId, RegisterPool&) override {
+    Target resume(StateId state, Reg count, SetId, Reg, RegisterPool&) override {
       const RepeatRule& repeat = rule(state);
       const Reg last = repeat.max == kUnbounded ? std::max(repeat.min, 1U) : repeat.max;
       return {state, std::min(count + 1, last)};
@@ -395,7 +395,7 @@ struct RulesMachine::Impl final : Family {
     }
     void describe(std::span<const uint32_t>, State&) override {}
     void expand(StateId, RowBuilder&) override {}
-    Target resume(StateId state, Reg, SetId accepted, RegisterPool&) override {
+    Target resume(StateId state, Reg, SetId accepted, Reg, RegisterPool&) override {
       const auto content = store.content(state);
       std::vector<uint32_t> returned;
       for (const uint32_t callee : store.set(accepted)) {
@@ -416,7 +416,7 @@ struct RulesMachine::Impl final : Family {
       std::vector<std::pair<uint32_t, SetId>> map;
       RegisterPool regs;
       for (std::size_t i = 0; i < content.size(); i += 2) {
-        const StateId after = resume(lower, 0, content[i + 1], regs).state;
+        const StateId after = resume(lower, 0, content[i + 1], 0, regs).state;
         if (after != kDead) map.push_back({content[i], store.state(after).accepts});
       }
       return make(map);

@@ -80,9 +80,9 @@ SetId Runner::accepted(const Config& config, Arena& arena) {
   return store_.family(state.family).accepted(config.state, config.reg, arena.regs());
 }
 
-Config Runner::resume(const Arena::Node& node, SetId accepted, Arena& arena) {
+Config Runner::resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena) {
   Family& family = store_.family(store_.state(node.state).family);
-  const Target target = family.resume(node.state, node.reg, accepted, arena.regs());
+  const Target target = family.resume(node.state, node.reg, accepted, returned, arena.regs());
   return {target.state, target.reg, 0, node.below};
 }
 
@@ -107,7 +107,7 @@ void Runner::add(Config config, Arena& arena, ConfigSet& out) {
       if (id == kBottom) {
         out.add({store_.done(set), 0, 0, kBottom}, arena);
       } else {
-        pending_.push_back(resume(arena.node(id), set, arena));
+        pending_.push_back(resume(arena.node(id), set, top.reg, arena));
       }
     }
   }
@@ -130,7 +130,7 @@ void Runner::close(ConfigSet& set, Arena& arena, std::vector<SetId>* returned) {
           if (returned != nullptr) returned->push_back(accepts);
           continue;
         }
-        const Config after = resume(arena.node(id), accepts, arena);
+        const Config after = resume(arena.node(id), accepts, config.reg, arena);
         if (after.state == kDead) continue;
         const auto [index, change] = set.add(after, arena);
         if (change != ConfigSet::Change::kNone) todo.push_back(index);

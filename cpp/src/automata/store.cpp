@@ -53,7 +53,7 @@ StateId Family::unhindered(const Edge& edge) { return edge.op == Op::kPlain ? ed
 uint32_t Family::free_length(StateId, Reg) { return kUnbounded; }
 SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
 void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
-Target Family::resume(StateId, Reg, SetId, RegisterPool&) { return {}; }
+Target Family::resume(StateId, Reg, SetId, Reg, RegisterPool&) { return {}; }
 bool Family::dominates(StateId, Reg, Reg) { return false; }
 StateId Family::tail_state(StateId state) { return state; }
 void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
@@ -61,6 +61,11 @@ void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords
   const auto words = regs.get(reg);
   key.insert(key.end(), words.begin(), words.end());
 }
+
+Target Family::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
+  return {state, to.intern(from.get(reg))};
+}
+bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 
 Store::Store(uint32_t max_advance)
     : max_advance_(max_advance), done_(std::make_unique<DoneFamily>()) {

@@ -154,7 +154,8 @@ void ArrayFamily::callees(StateId state, Reg reg, RegisterPool& /*regs*/,
   out.push_back({item_state(*groups_[content[0]], reg, content[1] != kOpen), 0});
 }
 
-Target ArrayFamily::resume(StateId state, Reg reg, SetId accepted, RegisterPool& /*regs*/) {
+Target ArrayFamily::resume(StateId state, Reg reg, SetId accepted, Reg /*returned*/,
+                           RegisterPool& /*regs*/) {
   const uint32_t id = tables_.store.content(state)[0];
   const auto set = tables_.store.set(accepted);
   const uint32_t next = filter(id, [&](const Part& part) {

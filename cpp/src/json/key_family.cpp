@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "json/name_set.h"
+
 namespace maskwright {
 
 namespace {
@@ -11,6 +13,8 @@ using Words = std::span<const uint32_t>;
 
 // The register's words: open, then the bits. Bits behind the end are 0.
 bool is_open(Words reg) { return !reg.empty() && reg[0] != 0; }
+
+bool is_unsure(Words reg) { return !reg.empty() && reg[0] == 3; }
 
 uint32_t bit_word(Words reg, uint32_t index, KeyRange range) {
   if (index + 1 >= reg.size()) return 0;
@@ -65,13 +69,20 @@ StateId KeyFrames::start(uint32_t key_list) {
   return intern({kBeforeQuote, 0, key_list, lang.start(), {0, lang.size()}, {}});
 }
 
-void KeyFrames::describe(std::span<const uint32_t> /*content*/, State& state) {
+void KeyFrames::describe(std::span<const uint32_t> content, State& state) {
   state.flags = kHasRegister | kPooledRegister;
+  if (content[0] == kExactMark) state.flags |= kGuarded;
 }
 
 // --- rows ---------------------------------------------------------------------------------------
 
 void KeyFrames::expand(StateId state, RowBuilder& row) {
+  if (is_exact(state)) {
+    for (const Edge& edge : store_.row(store_.content(state)[1]).edges) {
+      row.add(edge.lo, edge.hi, kDead, Op::kDynamic);
+    }
+    return;
+  }
   const View from = view(store_.content(state));
   if (from.spelling == kBeforeQuote) {
     row.add('"', '"', moved(Spelling::kBetween, from.list, from.position), Op::kDynamic);
@@ -145,20 +156,25 @@ void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
 void KeyFrames::expand_quote(const View& from, RowBuilder& row) {
   const KeyLang& lang = *lists_[from.list];
   const std::array<uint32_t, 1> label{lang.ends(from.position) ? from.first.lo : lang.size()};
-  const Op op = from.position == KeyLang::kOff ? Op::kPlain : Op::kDynamic;
-  row.add('"', '"', store_.done(store_.intern_set(label)), op);
+  row.add('"', '"', store_.done(store_.intern_set(label)), Op::kDynamic);
 }
 
 // --- the register -------------------------------------------------------------------------------
 
-Target KeyFrames::scan(StateId state, Reg reg, uint8_t /*byte*/, StateId edge_target,
+Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
                        RegisterPool& regs) {
+  const auto content = store_.content(state);
+  if (content[0] == kExactMark) return scan_exact(content[1], reg, byte, regs);
   const Words words = regs.get(reg);
   const State& target = store_.state(edge_target);
   if (target.family == FamilyId::kDone) {
     const uint32_t label = store_.set(target.accepts)[0];
-    const uint32_t size = lists_[store_.content(state)[2]]->size();
-    const bool possible = label < size ? any_allowed(words, {label, label + 1}) : is_open(words);
+    const bool declared = label < lists_[content[2]]->size();
+    if (!declared && is_unsure(words)) {
+      regs.note_unsure();
+      return {};
+    }
+    const bool possible = declared ? any_allowed(words, {label, label + 1}) : is_open(words);
     return {possible ? edge_target : kDead, 0};
   }
   const View to = view(store_.content(edge_target));
@@ -167,7 +183,78 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t /*byte*/, StateId edge_ta
   return {alive ? edge_target : kDead, alive ? reg : 0};
 }
 
+// --- undeclared names ---------------------------------------------------------------------------
+
+StateId KeyFrames::exact(StateId inside) {
+  const std::array<uint32_t, 2> content{kExactMark, inside};
+  return store_.intern(FamilyId::kKey, content);
+}
+
+Target KeyFrames::start_refusing(StateId start, Reg reg, Reg names, RegisterPool& regs) {
+  const std::array<uint32_t, 5> content{reg, names, empty_name(regs), kBeforeQuote, 0};
+  return {exact(start), regs.intern(content)};
+}
+
+std::pair<Spelling, uint32_t> KeyFrames::spell(Spelling spelling, uint32_t value, uint8_t byte) {
+  const bool plain = byte >= 0x20 && byte < 0x80 && byte != '\\';
+  if (spelling == Spelling::kBetween && plain) return {Spelling::kBetween, byte};
+  steps_.clear();
+  spelling_steps(spelling, value, steps_);
+  for (const SpellingStep& step : steps_) {
+    if (step.byte == byte || (step.twin != 0 && step.twin == byte)) return {step.next, step.value};
+  }
+  return {Spelling::kCount, 0};  // not possible: the state inside has the same edges
+}
+
+Target KeyFrames::scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs) {
+  const Words words = regs.get(reg);
+  const Edge* edge = store_.row(inside).find(byte);
+  if (edge == nullptr) return {};
+  Target to{edge->target, words[0]};
+  if (edge->op == Op::kDynamic) to = scan(inside, words[0], byte, edge->target, regs);
+  if (to.state == kDead || regs.memory() == RegisterPool::Memory::kIgnored) return to;
+  if (store_.state(to.state).family == FamilyId::kDone) {
+    if (holds_empty_name(words[1], regs)) return {};
+    return {to.state, words[2]};
+  }
+  std::array<uint32_t, 5> content{words[0], words[1], words[2], words[3], words[4]};
+  if (content[3] == kBeforeQuote) {
+    content[3] = static_cast<uint32_t>(Spelling::kBetween);
+  } else {
+    const auto [next, value] = spell(static_cast<Spelling>(content[3]), content[4], byte);
+    const bool whole = next == Spelling::kBetween;
+    content[3] = static_cast<uint32_t>(next);
+    content[4] = whole ? 0 : value;
+    if (whole) {
+      content[1] = names_behind(content[1], value, regs);
+      content[2] = append_to_name(content[2], value, regs);
+    }
+  }
+  return {exact(to.state), regs.intern(content)};
+}
+
+Target KeyFrames::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
+  if (!is_exact(state)) return Family::localise(state, reg, from, to);
+  return Family::localise(store_.content(state)[1], from.get(reg)[0], from, to);
+}
+
+bool KeyFrames::guard(StateId /*state*/, Reg reg, const RegisterPool& regs, Guard& out) {
+  const Words words = regs.get(reg);
+  if (words[1] == 0) return false;
+  out.refused = '"';
+  if (words[3] == static_cast<uint32_t>(Spelling::kBetween)) {
+    out.next = first_bytes(words[1], regs);
+  } else {
+    out.next.set();
+  }
+  return true;
+}
+
 void KeyFrames::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
+  if (is_exact(state)) {
+    mask_key(store_.content(state)[1], regs.get(reg)[0], regs, key);
+    return;
+  }
   key.push_back(state);
   const View at = view(store_.content(state));
   if (at.position == KeyLang::kOff && at.spelling != kBeforeQuote) return;

@@ -13,6 +13,12 @@
 // Mask key: {state, open, the allowed bits in its ranges}; all later questions are about subsets
 // of these ranges. Off the trie the state alone, as it is only reached with open = 1.
 //
+// Names that are not declared are told apart by *exact* states: [kExactMark, state as above], with
+// the register [register as above, names still possible that are refused (name_set.h), name so far,
+// partial spelling of its next code point (2 words)]. Mask key: that of the state inside. The names
+// that are refused beyond that are a guard; once none of them begins as the name so far, there is
+// none.
+//
 // As in string_family.h, "can be spelled" means with all 256 bytes.
 #pragma once
 
@@ -20,6 +26,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "json/key_lang.h"
@@ -36,13 +43,17 @@ class KeyFrames final : public KeyFamily {
 
   uint32_t key_list(std::span<const std::string> keys) override;
   StateId start(uint32_t key_list) override;
+  Target start_refusing(StateId start, Reg reg, Reg names, RegisterPool& regs) override;
   void describe(std::span<const uint32_t> content, State& state) override;
   void expand(StateId state, RowBuilder& row) override;
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
 
  private:
+  static constexpr uint32_t kExactMark = 0xFFFFFFFF;
   static constexpr uint32_t kDecided = 0xFFFFFFFF;
   static constexpr uint32_t kBeforeQuote = static_cast<uint32_t>(Spelling::kCount);
 
@@ -62,10 +73,16 @@ class KeyFrames final : public KeyFamily {
   void expand_decided(const View& from, RowBuilder& row);
   void expand_quote(const View& from, RowBuilder& row);
   KeyRange reached(KeyLang& lang, uint32_t position, CodeRange range);
+  bool is_exact(StateId state) const { return store_.content(state)[0] == kExactMark; }
+  StateId exact(StateId inside);
+  Target scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs);
+  // One byte of a partial spelling; kBetween with the code point when that ends it.
+  std::pair<Spelling, uint32_t> spell(Spelling spelling, uint32_t value, uint8_t byte);
 
   Store& store_;
   std::vector<Lang::Arc> text_;
-  WordInterner list_ids_;  // code units of the keys, each key behind its length
+  std::vector<SpellingStep> steps_;  // scratch
+  WordInterner list_ids_;            // code units of the keys, each key behind its length
   std::vector<std::unique_ptr<KeyLang>> lists_;
 };
 

@@ -1,5 +1,6 @@
 #include "json/object_family.h"
 
+#include "json/name_set.h"
 #include "json/value_family.h"
 
 namespace maskwright {
@@ -123,25 +124,40 @@ Target ObjectFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_t
 
 void ObjectFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) {
   const AliveSet& alive = *position(state).alive;
-  const std::vector<uint32_t> names = allowed_names(alive, decode_seen(regs.get(reg), *alive.all));
-  out.push_back({alive.all->key_state, regs.intern(names)});
+  const SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
+  std::vector<uint32_t> names = allowed_names(alive, seen);
+  const bool open = names[0] != 0;
+  const RegisterPool::Memory memory = regs.memory();
+  if (open && memory == RegisterPool::Memory::kUnsure && seen.names != 0) names[0] = 3;
+  const Reg allowed = regs.intern(names);
+  out.push_back(open && memory == RegisterPool::Memory::kExact
+                    ? tables_.names->start_refusing(alive.all->key_state, allowed, seen.names, regs)
+                    : Target{alive.all->key_state, allowed});
 }
 
-Target ObjectFamily::resume(StateId state, Reg reg, SetId accepted, RegisterPool& regs) {
+Target ObjectFamily::resume(StateId state, Reg reg, SetId accepted, Reg returned,
+                            RegisterPool& regs) {
   const Position here = position(state);
   if (here.phase == kValue) return after_value(*here.alive, reg, here.name, accepted, regs);
   const auto set = tables_.store.set(accepted);
   if (set.empty()) return {};
-  return after_name(*here.alive, reg, set[0], regs);
+  return after_name(*here.alive, reg, set[0], returned, regs);
 }
 
-Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, uint32_t name, RegisterPool& regs) {
-  const SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
+Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, uint32_t name, Reg spelled,
+                                RegisterPool& regs) {
+  SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
   const AliveSet* next = unions_.filter(alive, [&](const ObjectAlternative& alternative) {
     return allows(alternative, progress_of(alternative, seen), seen, name, alive.all->num_keys);
   });
   if (next == nullptr) return {};
-  return {at(*next, kAfterName, name), next == &alive ? reg : encode_seen(seen, *next, regs)};
+  if (name == alive.all->num_keys && regs.memory() != RegisterPool::Memory::kIgnored) {
+    const bool known = spelled != 0 && seen.names != RegisterPool::kUnknown;
+    seen.names = known ? add_name(seen.names, spelled, regs) : RegisterPool::kUnknown;
+    if (next == &alive) reg = with_names(regs.get(reg), seen.names, regs);
+  }
+  return {at(*next, kAfterName, name),
+          next == &alive ? reg : encode_seen(std::move(seen), *next, regs)};
 }
 
 Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, uint32_t name, SetId accepted,
@@ -159,6 +175,13 @@ Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, uint32_t name, 
     seen.other = true;
   }
   return {at(*next, kAfterValue), encode_seen(std::move(seen), *next, regs)};
+}
+
+Target ObjectFamily::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
+  const AliveSet& alive = *position(state).alive;
+  const auto content = from.get(reg);
+  if (decode_seen(content, *alive.all).names == 0) return Family::localise(state, reg, from, to);
+  return {state, with_names(content, RegisterPool::kUnknown, to)};
 }
 
 void ObjectFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {

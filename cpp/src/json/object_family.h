@@ -5,7 +5,9 @@
 // register which names may come; values by the value family, which returns the targets that the
 // value satisfies. An alternative leaves the alive set as soon as it refuses a name or a value or
 // could not be completed any more. Seen members live in the register (object_family_members.h), so
-// the number of states does not depend on which members were seen.
+// the number of states does not depend on which members were seen. Names outside the union's list
+// come from the key frame's register. A mask walk doesn't know those that the object had before,
+// nor the one that a walk began in; where it would need them it is unsure (RegisterPool::Memory).
 //
 // Cost: a step is linear in the members of the alternatives that are alive.
 #pragma once
@@ -32,8 +34,9 @@ class ObjectFamily final : public Family {
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
   void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) override;
-  Target resume(StateId state, Reg reg, SetId accepted, RegisterPool& regs) override;
+  Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
 
  private:
   // kLabel: in the key separator, kSeparator: in the item separator, after so many bytes.
@@ -53,7 +56,7 @@ class ObjectFamily final : public Family {
   StateId next_value(const AliveSet& alive, uint32_t name, uint32_t bytes);
   StateId close(const AliveSet& alive, const SeenMembers& seen) const;
   StateId value_state(const AliveSet& alive, uint32_t name) const;
-  Target after_name(const AliveSet& alive, Reg reg, uint32_t name, RegisterPool& regs);
+  Target after_name(const AliveSet& alive, Reg reg, uint32_t name, Reg spelled, RegisterPool& regs);
   Target after_value(const AliveSet& alive, Reg reg, uint32_t name, SetId accepted,
                      RegisterPool& regs);
 

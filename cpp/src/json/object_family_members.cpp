@@ -8,6 +8,9 @@ namespace {
 
 using Role = ObjectAlternative::Role;
 
+constexpr std::size_t kNamesWord = 2;  // of the register's content
+constexpr std::size_t kBitWords = 3;
+
 // Collects names over alternatives: those that some alternative names and may use, and those that
 // some alternative may use as an other name.
 class NameSet {
@@ -95,8 +98,9 @@ SeenMembers decode_seen(std::span<const uint32_t> content, const ObjectUnion& al
   seen.bits.assign(all.num_words(), 0);
   if (!content.empty()) seen.count = content[0];
   if (content.size() > 1) seen.other = (content[1] & 1) != 0;
-  for (std::size_t i = 2; i < content.size(); ++i) {
-    seen.bits[i - 2] = content[i];
+  if (content.size() > kNamesWord) seen.names = content[kNamesWord];
+  for (std::size_t i = kBitWords; i < content.size(); ++i) {
+    seen.bits[i - kBitWords] = content[i];
     seen.total += static_cast<uint32_t>(std::popcount(content[i]));
   }
   return seen;
@@ -105,14 +109,14 @@ SeenMembers decode_seen(std::span<const uint32_t> content, const ObjectUnion& al
 Reg encode_seen(SeenMembers seen, const AliveSet& alive, RegisterPool& regs) {
   const ObjectUnion& all = *alive.all;
   const std::vector<uint32_t> usable = usable_names(alive, seen);
-  std::vector<uint32_t> content{alive.counted ? std::min(seen.count, alive.cap) : 0, 0};
+  std::vector<uint32_t> content{alive.counted ? std::min(seen.count, alive.cap) : 0, 0, 0};
   for (std::size_t word = 0; word < usable.size(); ++word) {
     const uint32_t tail = all.num_keys % 32;
     const bool last = word + 1 == usable.size();
     content.push_back(~usable[word] & (last && tail != 0 ? (1U << tail) - 1 : ~0U));
   }
   const auto past = [&](const ObjectMember& member) {
-    return (content[2 + member.key / 32] >> (member.key % 32) & 1) != 0;
+    return (content[kBitWords + member.key / 32] >> (member.key % 32) & 1) != 0;
   };
   // The flag tells something if an alternative for which it closes the declared members has one
   // that another alternative keeps usable.
@@ -124,8 +128,22 @@ Reg encode_seen(SeenMembers seen, const AliveSet& alive, RegisterPool& regs) {
       break;
     }
   }
+  const bool more =
+      std::any_of(alive.alternatives.begin(), alive.alternatives.end(), [&](uint32_t i) {
+        const ObjectAlternative& alternative = all.alternatives[i];
+        return alternative.open() &&
+               (alternative.max == kUnbounded || seen.count < alternative.max);
+      });
+  if (more) content[kNamesWord] = seen.names;
   while (!content.empty() && content.back() == 0) content.pop_back();
   return regs.intern(content);
+}
+
+Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs) {
+  std::vector<uint32_t> words(content.begin(), content.end());
+  if (words.size() <= kNamesWord) words.resize(kNamesWord + 1, 0);
+  words[kNamesWord] = names;
+  return regs.intern(words);
 }
 
 ObjectProgress progress_of(const ObjectAlternative& alternative, const SeenMembers& seen) {
@@ -210,7 +228,10 @@ std::vector<uint32_t> allowed_names(const AliveSet& alive, const SeenMembers& se
 
 void append_member_key(const AliveSet& alive, const SeenMembers& seen,
                        std::span<const uint32_t> content, uint32_t max_advance, KeyWords& key) {
-  if (content.size() > 1) key.insert(key.end(), content.begin() + 1, content.end());
+  if (content.size() > 1) key.push_back(content[1] | (seen.names != 0 ? 2 : 0));
+  if (content.size() > kBitWords) {
+    key.insert(key.end(), content.begin() + kBitWords, content.end());
+  }
   if (!alive.counted) return;
   key.push_back(kNone);  // ends the words of the register, which have no fixed number
   for (const uint32_t i : alive.alternatives) {

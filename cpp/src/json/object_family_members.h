@@ -1,13 +1,13 @@
 // Which members an object has and which may follow: the arithmetic of the object register.
 //
-// Register content: [count, flags, bit words of seen names]; trailing zeros are cut off, so that
-// id 0 is an object without members. The count is kept (and saturated) only where counts matter.
-// Bit k says that name k of the union can't be used any more by any alternative that is alive: it
-// was seen, it is refused, or its place in the declared order is past. So in declared order one
-// alternative has as many registers as it has members, whichever of them were left out.
+// Register content: [count, flags, names, bit words of seen names]; trailing zeros are cut off, so
+// that id 0 is an object without members. The count is kept (and saturated) only where counts
+// matter. Bit k says that name k of the union can't be used any more by any alternative that is
+// alive: it was seen, it is refused, or its place in the declared order is past. So in declared
+// order one alternative has as many registers as it has members, whichever of them were left out.
 // Flag 1 says that a name outside the union's list was used, where that is not plain from the bits.
-// (Names outside the list are not told apart; the id of an interned set of those seen would be
-// a further word in front of the bits, read and written by decode and encode alone.)
+// `names` is the set of the names outside the list that were used (name_set.h), kept while another
+// one may follow; in mask walks RegisterPool::kUnknown for any set that is not empty.
 //
 // Declared order: declared members in order, then others in any order; a declared member that is
 // required can't be passed over. Counts: if as many members are required as may still come, only
@@ -27,6 +27,7 @@ namespace maskwright {
 struct SeenMembers {
   uint32_t count = 0;
   bool other = false;
+  Reg names = 0;
   uint32_t total = 0;  // bits set
   std::vector<uint32_t> bits;
 
@@ -40,6 +41,9 @@ struct SeenMembers {
 SeenMembers decode_seen(std::span<const uint32_t> content, const ObjectUnion& all);
 // The register of the members, in the canonical form for this alive set.
 Reg encode_seen(SeenMembers seen, const AliveSet& alive, RegisterPool& regs);
+
+// The register of a content with other `names`.
+Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs);
 
 // Where one alternative stands.
 struct ObjectProgress {

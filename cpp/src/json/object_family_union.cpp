@@ -109,6 +109,7 @@ const AliveSet& ObjectUnions::intern(std::span<const uint32_t> words) {
   for (const uint32_t i : alive->alternatives) {
     const ObjectAlternative& alternative = alive->all->alternatives[i];
     const bool bounded = alternative.max != kUnbounded;
+    alive->open = alive->open || alternative.open();
     alive->counted = alive->counted || alternative.counted();
     alive->cap = std::max({alive->cap, alternative.min, bounded ? alternative.max : 0});
     if (alternative.has_required || alternative.min > 1) alive->always_closes = false;

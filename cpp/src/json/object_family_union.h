@@ -67,7 +67,8 @@ struct AliveSet {
   uint32_t cap = 0;              // counts from here on are the same
   bool always_closes = true;     // every alternative may end after any member
   bool always_continues = true;  // every alternative may have another member, always
-  bool has_register() const { return counted || all->num_keys != 0; }
+  bool open = false;             // some alternative takes names outside the list
+  bool has_register() const { return counted || open || all->num_keys != 0; }
 };
 
 // Interns unions and alive sets; references stay valid.

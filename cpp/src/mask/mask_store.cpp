@@ -20,9 +20,10 @@ MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, R
     : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules) {}
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
-                     bool walk) {
+                     bool walk, std::vector<uint32_t>& unsure) {
   std::ranges::fill(row, 0);
   std::vector<Level> now;
+  std::vector<uint32_t> refused;
   for (const Config& config : closed) {
     const State& state = store_.state(config.state);
     if (state.family == FamilyId::kDone) continue;
@@ -32,18 +33,70 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
     }
     const uint32_t entry = root_entry(config, arena, walk);
     if (entry == kMissing) return false;
+    if ((state.flags & kGuarded) != 0) {
+      refused.clear();
+      refused_below(0, {config.state, config.reg}, arena, refused);
+      if (!refused.empty()) {
+        // What the other configurations allow stays.
+        std::vector<uint32_t> own(row.size(), 0);
+        if (!apply({{entry, config.stack}}, arena, own, walk, unsure)) return false;
+        for (const uint32_t node : refused) {
+          for (const uint32_t token : vocabulary_.tokens_from(node)) {
+            own[token / 32] &= ~(1U << token % 32);
+          }
+        }
+        for (std::size_t i = 0; i < row.size(); ++i) row[i] |= own[i];
+        continue;
+      }
+    }
     now.push_back({entry, config.stack});
   }
+  return apply(std::move(now), arena, row, walk, unsure);
+}
+
+// Adds the masks of the entries and of what follows them.
+bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
+                      std::vector<uint32_t>& unsure) {
   while (!now.empty()) {
     std::vector<Level> next;
     for (const Level& level : now) {
       const Entry& entry = entries_[level.entry];
       render(entry, row);
+      for (const uint32_t node : entry.unsure) {
+        const auto tokens = vocabulary_.tokens_from(node);
+        unsure.insert(unsure.end(), tokens.begin(), tokens.end());
+      }
       if (!entry.escapes.empty() && !add_children(level, arena, next, walk)) return false;
     }
     now = std::move(next);
   }
   return true;
+}
+
+// The nodes below that a guarded configuration refuses though its entries may allow them.
+void MaskStore::refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out) {
+  const FamilyId id = store_.state(at.state).family;
+  Family& family = store_.family(id);
+  Guard guard;
+  if (!family.guard(at.state, at.reg, arena.regs(), guard)) return;
+  const Row& row = store_.row(at.state);
+  for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
+    const uint8_t byte = vocabulary_.byte(child);
+    if (!guard.next[byte] || (byte != guard.refused && !vocabulary_.leads_to_quote(child)))
+      continue;
+    const Edge* edge = row.find(byte);
+    if (edge == nullptr) continue;
+    Target to{edge->target, at.reg};
+    if (edge->op == Op::kDynamic) {
+      to = family.scan(at.state, at.reg, byte, edge->target, arena.regs());
+    }
+    if (to.state == kDead) {
+      if (byte == guard.refused) out.push_back(child);
+    } else if ((store_.state(to.state).flags & kGuarded) != 0 &&
+               store_.state(to.state).family == id) {
+      refused_below(child, to, arena, out);
+    }
+  }
 }
 
 void MaskStore::render(const Entry& entry, std::span<uint32_t> row) const {
@@ -108,7 +161,7 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
   std::vector<Config> after;
   KeyWords words;
   for (const SetId set : entries_[parent].sets) {
-    Config config = runner_.resume(node, set, arena);
+    Config config = runner_.resume(node, set, 0, arena);
     config.stack = kBottom;
     after.push_back(config);
     const std::size_t length_at = words.size();
@@ -159,14 +212,20 @@ uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
 Config MaskStore::localise(const Config& config, Arena& arena) {
   Config local = config;
   local.stack = kBottom;
-  if ((store_.state(config.state).flags & kPooledRegister) != 0) {
-    local.reg = arena_->regs().intern(arena.regs().get(config.reg));
+  const State& state = store_.state(config.state);
+  if ((state.flags & kPooledRegister) != 0) {
+    const Target target = store_.family(state.family)
+                              .localise(config.state, config.reg, arena.regs(), arena_->regs());
+    local.state = target.state;
+    local.reg = target.reg;
   }
   return local;
 }
 
 void MaskStore::begin_walk() {
   arena_ = std::make_unique<Arena>();
+  arena_->regs().set_memory(RegisterPool::Memory::kUnsure);
+  unsure_.clear();
   found_.assign(vocabulary_.mask_words(), 0);
   if (levels_.empty()) levels_.resize(vocabulary_.max_token_length() + 1);
   ++counters_.cold_walks;
@@ -191,12 +250,14 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
   for (const Escape& escape : escapes) entry.sets.push_back(escape.returned);
   std::ranges::sort(entry.sets);
   entry.sets.erase(std::unique(entry.sets.begin(), entry.sets.end()), entry.sets.end());
+  entry.unsure = unsure_;
   escapes.shrink_to_fit();
   entry.escapes = std::move(escapes);
   entry_of_key_.emplace(key, id);
   ++counters_.entries;
   counters_.memory_bytes += sizeof(Entry) + entry.words.capacity() * 4 +
-                            entry.escapes.capacity() * sizeof(Escape) + entry.sets.capacity() * 4;
+                            entry.escapes.capacity() * sizeof(Escape) + entry.sets.capacity() * 4 +
+                            entry.unsure.capacity() * 4;
   return id;
 }
 
@@ -214,6 +275,7 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     Depth& here = levels_[level];
     if (from.single && step_single(from, vocabulary_.byte(i), here)) {
       if (here.config.state == kDead) {
+        if (arena_->regs().take_unsure()) unsure_.push_back(i);
         i = vocabulary_.next(i);
         continue;
       }
@@ -232,6 +294,7 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     } else {
       runner_.scan(from.set.configs(), vocabulary_.byte(i), *arena_, here.set);
     }
+    if (arena_->regs().take_unsure()) unsure_.push_back(i);
     if (here.set.empty()) {
       i = vocabulary_.next(i);
       continue;

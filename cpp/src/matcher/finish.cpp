@@ -9,7 +9,8 @@
 // Cost: nothing for byte-closed vocabularies. Else one search for each distinct set of
 // configurations that some token leads to, remembered; a search that has seen kMaxVisited places
 // without an end is answered "can be finished", which keeps the masks bounded in time and is the
-// one place where a dead end could remain.
+// one place where a dead end could remain. The search doesn't remember undeclared member names,
+// which are endless: a name that was used counts as usable again.
 
 #include <set>
 #include <utility>
@@ -30,7 +31,10 @@ bool Matcher::finishable(ConfigSet set) {
   if (closed.completed) return true;
   const auto known = family_->finishable.find(closed.configs);
   if (known != family_->finishable.end()) return known->second;
+  RegisterPool& regs = family_->arena.regs();
+  regs.set_memory(RegisterPool::Memory::kIgnored);
   const bool found = search_completion(closed.configs);
+  regs.set_memory(RegisterPool::Memory::kExact);
   family_->finishable.emplace(closed.configs, found);
   return found;
 }

@@ -64,7 +64,12 @@ void Vocabulary::build_trie() {
     bytes_.push_back(byte);
     depths_.push_back(depth);
     next_.push_back(0);
+    leads_to_quote_.push_back(false);
     token_begin_.push_back(static_cast<uint32_t>(token_ids_.size()));
+    if (byte != '"') return;
+    for (std::size_t i = path.size(); i-- > 0 && !leads_to_quote_[path[i]];) {
+      leads_to_quote_[path[i]] = true;
+    }
   };
   open(0, 0);
   std::string_view previous;
@@ -93,9 +98,10 @@ void Vocabulary::build_trie() {
 
 std::size_t Vocabulary::memory_bytes() const {
   std::size_t total =
-      bytes_.capacity() + (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
-                           token_begin_.capacity() + token_ids_.capacity()) *
-                              4;
+      bytes_.capacity() + leads_to_quote_.capacity() / 8 +
+      (depths_.capacity() + next_.capacity() + subtree_index_.capacity() + token_begin_.capacity() +
+       token_ids_.capacity()) *
+          4;
   total += subtrees_.capacity() * sizeof(Subtree);
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);

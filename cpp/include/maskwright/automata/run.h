@@ -112,8 +112,9 @@ class Runner {
   void scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out);
   // The set that a configuration's frame accepts here.
   SetId accepted(const Config& config, Arena& arena);
-  // The configuration after the frame on top of `node` got `accepted` (not yet popped further).
-  Config resume(const Arena::Node& node, SetId accepted, Arena& arena);
+  // The configuration after the frame on top of `node` got `accepted` from a callee that ended with
+  // register `returned` (not yet popped further).
+  Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena);
 
  private:
   StackRef push(const Config& config, Arena& arena);

@@ -20,9 +20,11 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "maskwright/support/interner.h"
@@ -67,6 +69,7 @@ enum StateFlag : uint16_t {
   kTailCalls =
       128,  // every callee's return makes this frame return at once: tail_state() says what
   kOrderedRegister = 256,  // some registers make others superfluous: dominates() may be true
+  kGuarded = 512,          // guard() may be true
 };
 
 // The bytes that lead a state back to itself: in free text that is most of them.
@@ -134,13 +137,37 @@ class RowBuilder {
 // forks) or to a mask walk, so that it lives no longer than they do. Id 0 is the empty content.
 class RegisterPool {
  public:
-  RegisterPool() { words_.intern({}); }
+  // What families do about texts that are told apart by what was read earlier in the frame without
+  // bound, such as the undeclared member names of an object.
+  enum class Memory : uint8_t {
+    kExact,    // remember them
+    kUnsure,   // (a mask walk, which doesn't know them) note_unsure() where they would decide
+    kIgnored,  // as if they allowed everything: fewer configurations, for searches
+  };
+
+  RegisterPool() {
+    words_.intern({});
+    words_.intern(kUnknownContent);
+  }
   Reg intern(std::span<const uint32_t> content) { return words_.intern(content).id; }
   std::span<const uint32_t> get(Reg reg) const { return words_.get(reg); }
   std::size_t memory_bytes() const { return words_.memory_bytes(); }
 
+  // Stands for a content that is not known here.
+  static constexpr Reg kUnknown = 1;
+
+  Memory memory() const { return memory_; }
+  void set_memory(Memory memory) { memory_ = memory; }
+  // The configuration that is being asked can't tell whether it goes on.
+  void note_unsure() { unsure_ = true; }
+  bool take_unsure() { return std::exchange(unsure_, false); }
+
  private:
+  static constexpr std::array<uint32_t, 1> kUnknownContent{kUnbounded};
+
   WordInterner words_;
+  Memory memory_ = Memory::kExact;
+  bool unsure_ = false;
 };
 
 struct Target {
@@ -151,6 +178,14 @@ struct Target {
 // Collects the words that decide a mask. Two configurations of the same family with equal keys
 // have equal continuations for every text of at most max_advance bytes.
 using KeyWords = std::vector<uint32_t>;
+
+// Where a frame refuses more than its mask key says: texts that contain `refused` at a place where
+// the configuration has no continuation, though one with the same key may have. `next`: the bytes
+// that can lead there.
+struct Guard {
+  uint8_t refused = 0;
+  std::bitset<256> next;
+};
 
 // One kind of frame. Implementations are not synchronised (see Store).
 class Family {
@@ -176,7 +211,9 @@ class Family {
   // The callees of a state with kCalls and no single callee.
   virtual void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out);
   // The state after a callee returned `accepted`; {kDead, 0} when the caller can't go on.
-  virtual Target resume(StateId state, Reg reg, SetId accepted, RegisterPool& regs);
+  // `returned`: the callee's register at its end, 0 where that is unknown or the callee leaves
+  // none.
+  virtual Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs);
   // For kOrderedRegister: whatever can follow as a caller with register `b` can follow with `a`.
   virtual bool dominates(StateId state, Reg a, Reg b);
   // For kTailCalls: a kTail state to push in the place of this one, or kDead if nothing needs to be
@@ -185,6 +222,12 @@ class Family {
   // Appends what decides the mask (kHasRegister). The default appends state and register content
   // (pooled).
   virtual void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key);
+  // For kPooledRegister: the configuration that a mask walk starts from, with its register in `to`,
+  // whose memory is kUnsure. Configurations with equal mask keys give the same one. The default
+  // copies the content.
+  virtual Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to);
+  // For kGuarded: true if there are texts as Guard says.
+  virtual bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out);
 };
 
 class Store {

@@ -40,7 +40,8 @@ class NumberFamily : public Family {
 };
 
 // Register content of a KeyFamily state: [open, allowed bits in words], bit i of word i / 32 for
-// key i of the sorted key list. open = 1: names that are no declared key are possible too.
+// key i of the sorted key list. open = 1: names that are no declared key are possible too. open =
+// 3: as 1, but some of them, unknown here, are not (RegisterPool::note_unsure()).
 class KeyFamily : public Family {
  public:
   // `keys`: UTF-8, sorted by code points, unique. Returns an id for the list (hash-consed).
@@ -48,6 +49,9 @@ class KeyFamily : public Family {
   // The state *before* the opening quote (its row has the one edge '"'). Returns {index} of the
   // key in the list, or {list size} for another name.
   virtual StateId start(uint32_t key_list) = 0;
+  // The same, refusing the names of a set (name_set.h; other names than the declared ones), and
+  // returning the name that was read in the register.
+  virtual Target start_refusing(StateId start, Reg reg, Reg names, RegisterPool& regs) = 0;
 };
 
 std::unique_ptr<StringFamily> make_string_family(Store& store, LangTable& langs);

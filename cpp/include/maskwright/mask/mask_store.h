@@ -8,7 +8,11 @@
 // union along its path; the mask of a set of configurations is the union of theirs.
 //
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
-// counters far from their bounds share entries. A repeated mask costs a few look-ups and copies; a
+// counters far from their bounds share entries. What families leave out of keys although it decides
+// is put right at the end: a *guarded* configuration refuses some trie nodes that its entries allow
+// (a short walk, each time), and nodes where a walk was *unsure* are given to the caller.
+//
+// A repeated mask costs a few look-ups and copies; a
 // new one a walk over the part of the trie that the state can read.
 #pragma once
 
@@ -36,8 +40,10 @@ class MaskStore {
 
   // Sets the bits of all tokens that text or token symbols allow after the closed configurations;
   // clears all others. `row` has vocabulary.mask_words() words. With `walk` false it returns false,
-  // the row undefined, where a trie walk would be needed.
-  bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk);
+  // the row undefined, where a trie walk would be needed. Tokens that the masks can't decide are
+  // appended to `unsure`: their bits are right or 0, and only reading them tells.
+  bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk,
+            std::vector<uint32_t>& unsure);
 
   const MaskCounters& counters() const { return counters_; }
 
@@ -50,7 +56,8 @@ class MaskStore {
     std::vector<uint32_t> words;  // dense bits, or token ids if sparse
     bool dense = false;
     std::vector<Escape> escapes;
-    std::vector<SetId> sets;  // the distinct sets among the escapes, sorted
+    std::vector<SetId> sets;       // the distinct sets among the escapes, sorted
+    std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
   };
   // The closed configurations at one depth of the walk. A single one is kept apart with its row:
   // that is nearly every node of nearly every walk.
@@ -68,6 +75,9 @@ class MaskStore {
     StackRef stack;
   };
 
+  bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
+             std::vector<uint32_t>& unsure);
+  void refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out);
   void append_key(const Config& config, Arena& arena, KeyWords& key);
   // The entry's id, or kMissing where it needs a walk and none is wanted.
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
@@ -107,6 +117,7 @@ class MaskStore {
   std::vector<uint32_t> found_;
   std::vector<Depth> levels_;
   std::vector<SetId> returned_;
+  std::vector<uint32_t> unsure_;
 };
 
 }  // namespace maskwright

@@ -42,6 +42,8 @@ class Vocabulary {
   uint32_t depth(uint32_t node) const { return depths_[node]; }
   uint32_t next(uint32_t node) const { return next_[node]; }
   bool has_children(uint32_t node) const { return next_[node] > node + 1; }
+  // Some token at or below the node has a quotation mark (0x22) at or below it.
+  bool leads_to_quote(uint32_t node) const { return leads_to_quote_[node]; }
   std::span<const uint32_t> tokens_at(uint32_t node) const {
     return {token_ids_.data() + token_begin_[node], token_begin_[node + 1] - token_begin_[node]};
   }
@@ -63,6 +65,10 @@ class Vocabulary {
     const uint32_t index = subtree_index_[node];
     return index == kNoSubtree ? nullptr : &subtrees_[index];
   }
+  // The tokens at the node and below.
+  std::span<const uint32_t> tokens_from(uint32_t node) const {
+    return {token_ids_.data() + token_begin_[node], token_begin_[next_[node]] - token_begin_[node]};
+  }
   std::size_t memory_bytes() const;
 
  private:
@@ -82,6 +88,7 @@ class Vocabulary {
   std::vector<uint8_t> bytes_;
   std::vector<uint32_t> depths_;
   std::vector<uint32_t> next_;
+  std::vector<bool> leads_to_quote_;
   std::vector<uint32_t> token_begin_;  // num_nodes + 1
   std::vector<uint32_t> token_ids_;
   std::vector<uint32_t> subtree_index_;
