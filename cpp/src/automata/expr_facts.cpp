@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "maskwright/support/sorted_set.h"
 #include "nfa.h"
 
 namespace maskwright {
@@ -130,8 +131,7 @@ class FactFinder {
         default: break;
       }
     }
-    std::ranges::sort(out);
-    out.erase(std::unique(out.begin(), out.end()), out.end());
+    make_set(out);
   }
 
   // Tarjan's algorithm with an explicit stack; also keeps the order in which rules finish.

@@ -3,6 +3,7 @@
 
 #include "json/clause.h"
 #include "json/clause_leaves.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
@@ -89,8 +90,7 @@ std::vector<std::string_view> ClauseTable::enum_texts(std::span<const uint32_t> 
       const uint32_t offset = reader.next();
       texts.push_back(ir_.bytes(offset, reader.next()));
     }
-    std::sort(texts.begin(), texts.end());
-    texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+    make_set(texts);
     if (i == 0) {
       common = std::move(texts);
     } else {
@@ -112,8 +112,7 @@ void ClauseTable::resolve_string(const Leaves& leaves, Clause& clause) {
     const std::vector<std::string> copies(texts.begin(), texts.end());
     parts.push_back(langs_.literals(copies));
   }
-  std::sort(parts.begin(), parts.end());
-  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  make_set(parts);
   if (parts.empty()) {
     clause.string = langs_.any_text();
   } else {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "maskwright/automata/store.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright::langs {
 
@@ -207,8 +208,7 @@ TermId TermPool::choice(std::span<const TermId> parts) {
   }
   if (!ranges.empty()) rest.push_back(char_class(normalise(std::move(ranges))));
   if (!listed.empty()) rest.push_back(texts(std::move(listed)));
-  std::sort(rest.begin(), rest.end());
-  rest.erase(std::unique(rest.begin(), rest.end()), rest.end());
+  make_set(rest);
   if (rest.empty()) return has_empty ? empty() : never();
   uint64_t size = rest.size();
   for (const TermId part : rest) size = add_sizes(size, sizes_[part]);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "maskwright/support/error.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
@@ -101,8 +102,7 @@ uint32_t TargetTable::intern(uint32_t options, std::span<const uint32_t> nodes) 
   } else {
     // One NEVER node stands for all of them; which one does not matter much.
     list.assign(nodes.begin(), nodes.end());
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
+    make_set(list);
   }
   list.insert(list.begin(), options);
   const auto [id, inserted] = targets_.intern(list);
