@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "maskwright/support/code_points.h"
+
 namespace maskwright {
 
 enum class Spelling : uint8_t {
@@ -37,10 +39,6 @@ enum class Spelling : uint8_t {
   kTailF0,  // after F0: 90..BF
   kTailF4,  // after F4: 80..8F
   kCount,
-};
-
-struct CodeRange {
-  uint32_t lo, hi;  // inclusive; lo > hi = empty
 };
 
 // The code points that a partial spelling can still become, in order.
