@@ -55,6 +55,7 @@ class TargetTable {
   bool absorbed(std::span<const uint32_t> list, uint32_t choice);
   uint32_t possible_types(std::span<const uint32_t> list) const;
   void expand(uint32_t options, uint32_t partial, std::size_t at);
+  [[noreturn]] void too_many_clauses() const;
   void remember(uint32_t options, std::vector<uint32_t>& list, Partial origin);
 
   const Ir& ir_;
@@ -72,6 +73,8 @@ class TargetTable {
   std::vector<Partial> partials_;
 };
 
+// What a TYPES mask allows: `number` includes the integers.
+uint32_t widen_types(uint32_t mask);
 // The types that an ENUM's scalars have (TypeBit).
 uint32_t enum_scalar_types(const Ir& ir, uint32_t node);
 bool enum_has_nodes(const Ir& ir, uint32_t node);

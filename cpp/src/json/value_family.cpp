@@ -50,12 +50,12 @@ ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) con
 }
 
 void ValueFamily::add_keywords(const Choices& choices, RowBuilder& row) {
-  static constexpr std::array<std::string_view, 3> kTexts{"null", "false", "true"};
   for (uint32_t word = 0; word < 3; ++word) {
     std::vector<uint32_t> accepts = choices.keywords[word];
-    if (accepts.empty() || !tables_.options.can_spell(kTexts[word])) continue;
+    const std::string_view text = KeywordFamily::text(word);
+    if (accepts.empty() || !tables_.options.can_spell(text)) continue;
     make_set(accepts);
-    const auto letter = static_cast<uint8_t>(kTexts[word][0]);
+    const auto letter = static_cast<uint8_t>(text[0]);
     row.add(letter, letter,
             tables_.keywords->start(static_cast<KeywordFamily::Word>(word),
                                     tables_.store.intern_set(accepts)));
