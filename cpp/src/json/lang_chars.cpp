@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "json/unescape.h"
+
 namespace maskwright::langs {
 
 CodeRanges normalise(CodeRanges ranges) {
@@ -46,9 +48,10 @@ CodeRanges all_code_points() { return {{0, 0xD7FF}, {0xE000, kMaxCodePoint}}; }
 
 namespace {
 
-class Spelling {
+// What can be written inside a JSON string (see unescape.h for the spellings).
+class Speller {
  public:
-  explicit Spelling(const std::array<bool, 256>& spellable) : bytes_(spellable) {
+  explicit Speller(const std::array<bool, 256>& spellable) : bytes_(spellable) {
     static constexpr std::string_view kLower = "0123456789abcdef";
     static constexpr std::string_view kUpper = "0123456789ABCDEF";
     escape_ = has('\\') && has('u');
@@ -76,11 +79,9 @@ class Spelling {
   }
 
   bool short_escape(uint32_t c) const {
-    static constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-    static constexpr std::string_view kLetters = "\"\\/bfnrt";
-    if (c >= 0x80 || !has('\\')) return false;
-    const std::size_t index = kValues.find(static_cast<char>(c));
-    return index != std::string_view::npos && has(kLetters[index]);
+    return has('\\') && std::ranges::any_of(kShortEscapes, [&](const ShortEscape& escape) {
+             return escape.code_point == c && has(escape.letter);
+           });
   }
 
   bool unit(uint32_t value) const {
@@ -103,12 +104,12 @@ class Spelling {
 }  // namespace
 
 CodeRanges spellable_code_points(const std::array<bool, 256>& spellable) {
-  const Spelling spelling(spellable);
-  if (spelling.all()) return all_code_points();
+  const Speller speller(spellable);
+  if (speller.all()) return all_code_points();
   CodeRanges result;
   for (const CodeRange& block : all_code_points()) {
     for (uint32_t c = block.lo; c <= block.hi; ++c) {
-      if (!spelling.spells(c)) continue;
+      if (!speller.spells(c)) continue;
       if (!result.empty() && result.back().hi + 1 == c) {
         result.back().hi = c;
       } else {
