@@ -450,7 +450,6 @@ StateId RulesMachine::start() const {
   return impl_->rule_start(rules, kRootStart);
 }
 
-uint32_t RulesMachine::root() const { return impl_->root; }
 uint32_t RulesMachine::num_positions() const {
   return static_cast<uint32_t>(impl_->nfa.nodes.size());
 }

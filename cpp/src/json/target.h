@@ -35,7 +35,6 @@ class TargetTable {
   // The conjunction of `nodes`, in order of mention. Ids are dense.
   uint32_t intern(uint32_t options, std::span<const uint32_t> nodes);
   uint32_t options(uint32_t target) const { return targets_.get(target)[0]; }
-  uint32_t size() const { return targets_.size(); }
 
   // The clauses of a target: lists of leaf nodes (no ALL_OF, ANY_OF, ANY, NEVER; an ENUM with
   // kScalarPart stands for its scalars only), each list once. Empty: nothing satisfies it.

@@ -78,7 +78,6 @@ class WordReader {
     position_ += count;
     return part;
   }
-  bool done() const { return position_ == words_.size(); }
 
  private:
   std::span<const uint32_t> words_;

@@ -36,7 +36,6 @@ class CompiledGrammar {
                   const CompileLimits& limits);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
-  const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return vocabulary_; }
   std::size_t memory_bytes() const;
   CompiledCounters counters() const;
 
