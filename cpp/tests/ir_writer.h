@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "maskwright/ir/ir.h"
+#include "maskwright/support/code_points.h"
 
 namespace maskwright::test {
 

@@ -33,7 +33,7 @@ std::array<bool, 256> only(const std::string& bytes) {
 
 uint32_t run_from(Lang& lang, uint32_t state, const std::string& text) {
   std::vector<uint32_t> code_points;
-  REQUIRE(langs::decode_utf8(text, code_points));
+  REQUIRE(decode_utf8(text, code_points));
   for (const uint32_t c : code_points) {
     if (state == kDeadLang) break;
     state = lang.move(state, c);
@@ -301,8 +301,8 @@ TEST_CASE("literal lists against a set") {
       for (const std::string& text : texts) {
         std::vector<uint32_t> all;
         std::vector<uint32_t> head;
-        langs::decode_utf8(text, all);
-        langs::decode_utf8(prefix, head);
+        decode_utf8(text, all);
+        decode_utf8(prefix, head);
         longest = std::max(longest, all.size());
         if (text.starts_with(prefix)) lengths.insert(all.size() - head.size());
       }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "maskwright/support/sorted_set.h"
 #include "nfa.h"
 
 namespace maskwright {
@@ -23,7 +24,6 @@ class FactFinder {
   explicit FactFinder(const Ir& ir) : ir_(ir) {}
 
   ExprFacts find() {
-    facts_.rule_nullable.assign(ir_.num_rules(), false);
     find_nullable();
     collect_refs();
     facts_.rule_recursive = in_cycle(refs_);
@@ -54,10 +54,7 @@ class FactFinder {
       work.pop_back();
       facts_.nullable[id] = true;
       std::ranges::for_each(parents[id], satisfy);
-      for (const uint32_t rule : rules_of[id]) {
-        facts_.rule_nullable[rule] = true;
-        std::ranges::for_each(refs[rule], satisfy);
-      }
+      for (const uint32_t rule : rules_of[id]) std::ranges::for_each(refs[rule], satisfy);
     }
   }
 
@@ -130,8 +127,7 @@ class FactFinder {
         default: break;
       }
     }
-    std::ranges::sort(out);
-    out.erase(std::unique(out.begin(), out.end()), out.end());
+    make_set(out);
   }
 
   // Tarjan's algorithm with an explicit stack; also keeps the order in which rules finish.

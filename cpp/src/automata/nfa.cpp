@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "maskwright/ir/repeat.h"
 #include "maskwright/support/error.h"
 
 namespace maskwright {
@@ -146,29 +147,19 @@ class NfaBuilder {
     uint64_t size;
   };
 
-  // A repeat of repeats as one repeat, where the possible totals have no gaps: between k and k + 1
-  // rounds of the outer one the totals [k * min, k * max] and [(k + 1) * min, (k + 1) * max] must
-  // touch, which is hardest for the smallest k.
+  // A repeat of repeats as one repeat, where that is possible.
   Repeat fold(std::span<const uint32_t> payload) const {
-    uint64_t body = payload[0], min = payload[1], max = payload[2];
-    while (ir_.expr_kind(static_cast<uint32_t>(body)) == ExprKind::kRepeat) {
-      const auto inner = ir_.expr(static_cast<uint32_t>(body));
-      const uint64_t low = inner[1], high = inner[2];
-      const uint64_t rounds = std::max<uint64_t>(min, 1);
-      const bool touch = min >= max || high == kNone || (rounds + 1) * low <= rounds * high + 1;
-      const bool from_zero = min != 0 || max == 0 || low <= 1;
-      const uint64_t most = max == 0 || high == 0           ? 0
-                            : max == kNone || high == kNone ? uint64_t{kNone}
-                                                            : max * high;
-      const bool fits = (most < kNone || max == kNone || high == kNone) && min * low < kNone;
-      if (!touch || !from_zero || !fits) break;
+    uint32_t body = payload[0];
+    RepeatBounds bounds{payload[1], payload[2]};
+    while (ir_.expr_kind(body) == ExprKind::kRepeat) {
+      const auto inner = ir_.expr(body);
+      const auto joined = join_nested(bounds, {inner[1], inner[2]});
+      if (!joined) break;
       body = inner[0];
-      min = min * low;
-      max = most;
+      bounds = *joined;
     }
-    const uint64_t copies = max == kNone ? min + 1 : max;
-    return {static_cast<uint32_t>(body), static_cast<uint32_t>(min), static_cast<uint32_t>(max),
-            copies * (facts_.size[body] + uint64_t{1})};
+    const uint64_t copies = bounds.max == kNone ? bounds.min + uint64_t{1} : bounds.max;
+    return {body, bounds.min, bounds.max, copies * (facts_.size[body] + uint64_t{1})};
   }
 
   // min copies, then a loop or optional copies that may all skip to the end.

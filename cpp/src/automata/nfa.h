@@ -62,10 +62,9 @@ Nfa build_nfa(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLi
 
 // Facts about expressions and rules that decide how they are lowered (see expr_facts.cpp).
 struct ExprFacts {
-  std::vector<bool> nullable;       // by expression
-  std::vector<uint32_t> size;       // positions it would take, saturating
-  std::vector<bool> rule_nullable;  // by rule
-  std::vector<bool> rule_recursive;
+  std::vector<bool> nullable;        // by expression
+  std::vector<uint32_t> size;        // positions it would take, saturating
+  std::vector<bool> rule_recursive;  // by rule
   std::vector<bool> rule_left_recursive;
   std::vector<bool> rule_inlined;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "maskwright/support/error.h"
+#include "maskwright/support/sorted_set.h"
 #include "nfa.h"
 
 namespace maskwright {
@@ -86,8 +87,7 @@ struct RulesMachine::Impl final : Family {
         visit(nfa.rule_start[call.callee]);
       }
     }
-    std::ranges::sort(corners);
-    corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+    make_set(corners);
     frames[frame].left_corners = std::move(corners);
   }
 
@@ -246,8 +246,7 @@ struct RulesMachine::Impl final : Family {
     }
     std::vector<Target> found;
     for (auto* list : {&rules, &targets_called, &repeats}) {
-      std::ranges::sort(*list);
-      list->erase(std::unique(list->begin(), list->end()), list->end());
+      make_set(*list);
     }
     if (!rules.empty()) found.push_back({rule_start(rules, kStart), 0});
     for (const uint32_t repeat : repeats) {
@@ -386,8 +385,7 @@ struct RulesMachine::Impl final : Family {
           const auto set = store.set(map[i].second);
           merged.insert(merged.end(), set.begin(), set.end());
         }
-        std::ranges::sort(merged);
-        merged.erase(std::unique(merged.begin(), merged.end()), merged.end());
+        make_set(merged);
         content.push_back(callee);
         content.push_back(store.intern_set(merged));
       }
@@ -406,8 +404,7 @@ struct RulesMachine::Impl final : Family {
         }
       }
       if (returned.empty()) return {};
-      std::ranges::sort(returned);
-      returned.erase(std::unique(returned.begin(), returned.end()), returned.end());
+      make_set(returned);
       return {store.done(store.intern_set(returned)), 0};
     }
     // `upper` pushed on `lower`: one map through both.
@@ -453,7 +450,6 @@ StateId RulesMachine::start() const {
   return impl_->rule_start(rules, kRootStart);
 }
 
-uint32_t RulesMachine::root() const { return impl_->root; }
 uint32_t RulesMachine::num_positions() const {
   return static_cast<uint32_t>(impl_->nfa.nodes.size());
 }

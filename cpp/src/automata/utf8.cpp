@@ -6,28 +6,16 @@
 
 #include <algorithm>
 
+#include "maskwright/support/code_points.h"
 #include "nfa.h"
 
 namespace maskwright {
 
 namespace {
 
-struct Encoded {
-  std::array<uint8_t, 4> bytes;
-  uint32_t length;
-};
-
-Encoded encode(uint32_t c) {
-  if (c < 0x80) return {{static_cast<uint8_t>(c)}, 1};
-  const auto tail = [](uint32_t value) { return static_cast<uint8_t>(0x80 | (value & 0x3F)); };
-  if (c < 0x800) return {{static_cast<uint8_t>(0xC0 | c >> 6), tail(c)}, 2};
-  if (c < 0x10000) return {{static_cast<uint8_t>(0xE0 | c >> 12), tail(c >> 6), tail(c)}, 3};
-  return {{static_cast<uint8_t>(0xF0 | c >> 18), tail(c >> 12), tail(c >> 6), tail(c)}, 4};
-}
-
 void add_product(Nfa& nfa, uint32_t lo, uint32_t hi, Position from, Position to) {
-  const Encoded first = encode(lo);
-  const Encoded last = encode(hi);
+  const Utf8 first = encode_utf8(lo);
+  const Utf8 last = encode_utf8(hi);
   Position at = from;
   for (uint32_t i = 0; i < first.length; ++i) {
     Position target = to;
@@ -35,7 +23,7 @@ void add_product(Nfa& nfa, uint32_t lo, uint32_t hi, Position from, Position to)
       target = static_cast<Position>(nfa.nodes.size());
       nfa.nodes.emplace_back();
     }
-    nfa.nodes[at].bytes.push_back({first.bytes[i], last.bytes[i], target});
+    nfa.nodes[at].bytes.push_back({first.buffer[i], last.buffer[i], target});
     at = target;
   }
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "maskwright/support/code_points.h"
 #include "maskwright/support/error.h"
 
 namespace maskwright {
@@ -20,32 +21,6 @@ constexpr std::size_t kHeaderWords = 12;
   throw Error::malformed("ir-malformed",
                          "malformed IR buffer: " + what + "; build it with maskwright.ir.Builder",
                          byte_offset);
-}
-
-bool valid_utf8(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto lead = static_cast<uint8_t>(text[i]);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xC2 ? 0
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                               : lead < 0xF5 ? 4
-                                             : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    uint32_t code_point = length == 1 ? lead : lead & (0xFFU >> (length + 1));
-    for (std::size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<uint8_t>(text[i + k]);
-      if ((next & 0xC0) != 0x80) return false;
-      code_point = code_point << 6 | (next & 0x3F);
-    }
-    if (length == 3 && (code_point < 0x800 || (code_point >= 0xD800 && code_point < 0xE000))) {
-      return false;
-    }
-    if (length == 4 && (code_point < 0x10000 || code_point > kMaxCodePoint)) return false;
-    i += length;
-  }
-  return true;
 }
 
 bool plain_decimal(std::string_view text) {
@@ -187,14 +162,13 @@ class IrParser {
   void expr_id() {
     if (next() >= ir_.expr_spans_.size()) fail("it names an expression that does not exist");
   }
-  void node_id() {
-    if (next() >= ir_.node_spans_.size()) fail("it names a schema node that does not exist");
+  void check_node_id(uint32_t id) const {
+    if (id >= ir_.node_spans_.size()) fail("it names a schema node that does not exist");
   }
+  void node_id() { check_node_id(next()); }
   void optional_node_id() {
-    if (ir_.words_[at_ < limit_ ? at_ : limit_ - 1] == kNone)
-      next();
-    else
-      node_id();
+    const uint32_t id = next();
+    if (id != kNone) check_node_id(id);
   }
   void bounds() {
     const uint32_t lo = next();

@@ -30,8 +30,7 @@ uint32_t ArrayFamily::group(std::span<const Alternative> alternatives) {
     group->cap =
         std::max({group->cap, prefix, plan.min > 1 ? plan.min : 0, bounded ? plan.max : 0});
   }
-  std::sort(group->limits.begin(), group->limits.end());
-  group->limits.erase(std::unique(group->limits.begin(), group->limits.end()), group->limits.end());
+  make_set(group->limits);
   groups_.push_back(std::move(group));
   return id;
 }

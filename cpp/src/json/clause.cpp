@@ -31,11 +31,7 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> leaves) cons
     const uint32_t node = word & ~kScalarPart;
     const auto payload = ir_.node(node);
     switch (ir_.node_kind(node)) {
-      case NodeKind::kTypes: {
-        const uint32_t mask = payload[0];
-        out.types &= (mask & kNumberType) != 0 ? mask | kInteger : mask;
-        break;
-      }
+      case NodeKind::kTypes: out.types &= widen_types(payload[0]); break;
       case NodeKind::kNumber: out.numbers.push_back(node); break;
       case NodeKind::kStringLength: out.length.meet(payload[0], payload[1]); break;
       case NodeKind::kStringLanguage: out.languages.push_back(payload[0]); break;

@@ -3,30 +3,15 @@
 
 #include "json/clause.h"
 #include "json/clause_leaves.h"
+#include "json/number_lang.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
-namespace {
+using langs::compare_decimals;
+using langs::satisfies;
 
-// Orders normalised plain decimals by value.
-int compare_decimals(std::string_view a, std::string_view b) {
-  const bool negative = !a.empty() && a[0] == '-';
-  const bool b_negative = !b.empty() && b[0] == '-';
-  if (negative != b_negative) return negative ? -1 : 1;
-  if (negative) {
-    a.remove_prefix(1);
-    b.remove_prefix(1);
-  }
-  const std::size_t a_point = std::min(a.find('.'), a.size());
-  const std::size_t b_point = std::min(b.find('.'), b.size());
-  int order = 0;
-  if (a_point != b_point) {
-    order = a_point < b_point ? -1 : 1;
-  } else {
-    order = a.compare(b);  // equal integer lengths: digit by digit, a longer fraction is greater
-  }
-  return negative ? -order : order;
-}
+namespace {
 
 void raise_lo(NumberSpec& spec, std::string_view value, bool exclusive) {
   const int order = spec.has_lo ? compare_decimals(value, spec.lo) : 1;
@@ -48,19 +33,6 @@ void lower_hi(NumberSpec& spec, std::string_view value, bool exclusive) {
     spec.hi_exclusive = spec.hi_exclusive || exclusive;
   }
   spec.has_hi = true;
-}
-
-bool inside(const NumberSpec& spec, std::string_view value) {
-  if (spec.integer && value.find('.') != std::string_view::npos) return false;
-  if (spec.has_lo) {
-    const int order = compare_decimals(value, spec.lo);
-    if (order < 0 || (order == 0 && spec.lo_exclusive)) return false;
-  }
-  if (spec.has_hi) {
-    const int order = compare_decimals(value, spec.hi);
-    if (order > 0 || (order == 0 && spec.hi_exclusive)) return false;
-  }
-  return true;
 }
 
 bool empty_range(const NumberSpec& spec) {
@@ -89,8 +61,7 @@ std::vector<std::string_view> ClauseTable::enum_texts(std::span<const uint32_t> 
       const uint32_t offset = reader.next();
       texts.push_back(ir_.bytes(offset, reader.next()));
     }
-    std::sort(texts.begin(), texts.end());
-    texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+    make_set(texts);
     if (i == 0) {
       common = std::move(texts);
     } else {
@@ -112,8 +83,7 @@ void ClauseTable::resolve_string(const Leaves& leaves, Clause& clause) {
     const std::vector<std::string> copies(texts.begin(), texts.end());
     parts.push_back(langs_.literals(copies));
   }
-  std::sort(parts.begin(), parts.end());
-  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  make_set(parts);
   if (parts.empty()) {
     clause.string = langs_.any_text();
   } else {
@@ -145,7 +115,7 @@ void ClauseTable::resolve_number(const Leaves& leaves, bool integer, Clause& cla
     NumberSpec listed;
     listed.has_values = true;
     for (const std::string_view text : enum_texts(leaves.enums, false)) {
-      if (inside(spec, text)) listed.values.emplace_back(text);
+      if (satisfies(spec, text)) listed.values.emplace_back(text);
     }
     if (listed.values.empty()) return;
     spec = std::move(listed);

@@ -1,13 +1,13 @@
 #include "json/keyword_family.h"
 
 #include <array>
-#include <string_view>
 
 namespace maskwright {
 
-namespace {
-constexpr std::array<std::string_view, 3> kTexts{"null", "false", "true"};
-}  // namespace
+std::string_view KeywordFamily::text(uint32_t word) {
+  static constexpr std::array<std::string_view, 3> kTexts{"null", "false", "true"};
+  return kTexts[word];
+}
 
 StateId KeywordFamily::start(Word word, SetId accepts) {
   const std::array<uint32_t, 3> content{word, 1, accepts};
@@ -18,10 +18,10 @@ void KeywordFamily::describe(std::span<const uint32_t> /*content*/, State& /*sta
 
 void KeywordFamily::expand(StateId state, RowBuilder& row) {
   const auto content = store_.content(state);
-  const std::string_view text = kTexts[content[0]];
+  const std::string_view word = text(content[0]);
   const uint32_t position = content[1];
-  const auto letter = static_cast<uint8_t>(text[position]);
-  if (position + 1 == text.size()) {
+  const auto letter = static_cast<uint8_t>(word[position]);
+  if (position + 1 == word.size()) {
     row.add(letter, letter, store_.done(content[2]));
     return;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "maskwright/automata/store.h"
 
@@ -14,6 +15,7 @@ class KeywordFamily final : public Family {
 
   explicit KeywordFamily(Store& store) : store_(store) {}
 
+  static std::string_view text(uint32_t word);
   // The state after the first letter.
   StateId start(Word word, SetId accepts);
 

@@ -16,6 +16,7 @@
 #include "json/lang_lower.h"
 #include "json/lang_term.h"
 #include "json/number_lang.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
@@ -89,8 +90,7 @@ LangId LangTable::pattern(uint32_t expr) {
 LangId LangTable::literals(std::span<const std::string> texts) {
   // UTF-8 sorts as its code points do, and bytes compare faster.
   std::vector<std::string_view> sorted(texts.begin(), texts.end());
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  make_set(sorted);
   std::size_t total = sorted.size();
   for (const std::string_view utf8 : sorted) total += utf8.size();
   std::vector<uint32_t> packed;
@@ -112,8 +112,7 @@ LangId LangTable::intersection(std::span<const LangId> langs) {
   const LangId any = any_text();
   std::vector<LangId> ids(langs.begin(), langs.end());
   std::erase(ids, any);
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  make_set(ids);
   if (ids.empty()) return any;
   for (const LangId id : ids) {
     if (get(id).start() == kDeadLang) return id;
@@ -179,8 +178,7 @@ LangId LangTable::number(const NumberSpec& spec) {
   add_bound(spec.has_lo, spec.lo_exclusive, normal.lo);
   add_bound(spec.has_hi, spec.hi_exclusive, normal.hi);
   for (std::string& value : normal.values) value = normalise_decimal(value);
-  std::sort(normal.values.begin(), normal.values.end());
-  normal.values.erase(std::unique(normal.values.begin(), normal.values.end()), normal.values.end());
+  make_set(normal.values);
   if (spec.has_values) {
     for (const std::string& value : normal.values) add_text(value);
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "maskwright/ir/ir.h"
+#include "json/unescape.h"
 
 namespace maskwright::langs {
 
@@ -44,48 +44,14 @@ bool contains(std::span<const CodeRange> ranges, uint32_t code_point) {
   return after != ranges.begin() && code_point <= std::prev(after)->hi;
 }
 
-bool decode_utf8(std::string_view text, std::vector<uint32_t>& out) {
-  static constexpr std::array<uint32_t, 4> kSmallest{0, 0x80, 0x800, 0x10000};
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<uint8_t>(text[i++]);
-    if (lead < 0x80) {
-      out.push_back(lead);
-      continue;
-    }
-    std::size_t more = 0;
-    uint32_t value = 0;
-    if (lead >= 0xF0 && lead <= 0xF4) {
-      more = 3;
-      value = lead & 0x07U;
-    } else if (lead >= 0xE0 && lead < 0xF0) {
-      more = 2;
-      value = lead & 0x0FU;
-    } else if (lead >= 0xC2 && lead < 0xE0) {
-      more = 1;
-      value = lead & 0x1FU;
-    } else {
-      return false;
-    }
-    if (text.size() - i < more) return false;
-    for (std::size_t k = 0; k < more; ++k) {
-      const auto next = static_cast<uint8_t>(text[i++]);
-      if ((next & 0xC0U) != 0x80) return false;
-      value = value << 6 | (next & 0x3FU);
-    }
-    const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-    if (value < kSmallest[more] || value > kMaxCodePoint || surrogate) return false;
-    out.push_back(value);
-  }
-  return true;
-}
-
 CodeRanges all_code_points() { return {{0, 0xD7FF}, {0xE000, kMaxCodePoint}}; }
 
 namespace {
 
-class Spelling {
+// What can be written inside a JSON string (see unescape.h for the spellings).
+class Speller {
  public:
-  explicit Spelling(const std::array<bool, 256>& spellable) : bytes_(spellable) {
+  explicit Speller(const std::array<bool, 256>& spellable) : bytes_(spellable) {
     static constexpr std::string_view kLower = "0123456789abcdef";
     static constexpr std::string_view kUpper = "0123456789ABCDEF";
     escape_ = has('\\') && has('u');
@@ -105,22 +71,17 @@ class Spelling {
 
  private:
   bool has(char c) const { return bytes_[static_cast<uint8_t>(c)]; }
-  bool tail(uint32_t value) const { return bytes_[0x80 | (value & 0x3F)]; }
 
   bool raw(uint32_t c) const {
     if (c < 0x20 || c == '"' || c == '\\') return false;
-    if (c < 0x80) return bytes_[c];
-    if (c < 0x800) return bytes_[0xC0 | c >> 6] && tail(c);
-    if (c < 0x10000) return bytes_[0xE0 | c >> 12] && tail(c >> 6) && tail(c);
-    return bytes_[0xF0 | c >> 18] && tail(c >> 12) && tail(c >> 6) && tail(c);
+    const Utf8 encoded = encode_utf8(c);
+    return std::ranges::all_of(encoded.bytes(), [&](uint8_t byte) { return bytes_[byte]; });
   }
 
   bool short_escape(uint32_t c) const {
-    static constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-    static constexpr std::string_view kLetters = "\"\\/bfnrt";
-    if (c >= 0x80 || !has('\\')) return false;
-    const std::size_t index = kValues.find(static_cast<char>(c));
-    return index != std::string_view::npos && has(kLetters[index]);
+    return has('\\') && std::ranges::any_of(kShortEscapes, [&](const ShortEscape& escape) {
+             return escape.code_point == c && has(escape.letter);
+           });
   }
 
   bool unit(uint32_t value) const {
@@ -143,12 +104,12 @@ class Spelling {
 }  // namespace
 
 CodeRanges spellable_code_points(const std::array<bool, 256>& spellable) {
-  const Spelling spelling(spellable);
-  if (spelling.all()) return all_code_points();
+  const Speller speller(spellable);
+  if (speller.all()) return all_code_points();
   CodeRanges result;
   for (const CodeRange& block : all_code_points()) {
     for (uint32_t c = block.lo; c <= block.hi; ++c) {
-      if (!spelling.spells(c)) continue;
+      if (!speller.spells(c)) continue;
       if (!result.empty() && result.back().hi + 1 == c) {
         result.back().hi = c;
       } else {

@@ -1,4 +1,4 @@
-// Code point sets, UTF-8 and what a vocabulary can spell inside a JSON string.
+// Code point sets, and what a vocabulary can spell inside a JSON string.
 #pragma once
 
 #include <array>
@@ -7,22 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "maskwright/support/code_points.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright::langs {
 
-struct CodeRange {
-  uint32_t lo, hi;  // inclusive
-};
 using CodeRanges = std::vector<CodeRange>;  // sorted, disjoint, non-adjacent unless said otherwise
 
 // Sorts and joins ranges that overlap or touch.
 CodeRanges normalise(CodeRanges ranges);
 CodeRanges intersect(std::span<const CodeRange> a, std::span<const CodeRange> b);
 bool contains(std::span<const CodeRange> ranges, uint32_t code_point);
-
-// Appends the code points of `text`; false (and nothing useful in `out`) if it is not valid UTF-8.
-bool decode_utf8(std::string_view text, std::vector<uint32_t>& out);
 
 // All code points without surrogates.
 CodeRanges all_code_points();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "maskwright/automata/store.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright::langs {
 
@@ -73,8 +74,7 @@ const std::vector<uint32_t>& LiteralsLang::lengths(uint32_t lo, uint32_t hi) {
   std::vector<uint32_t>& lengths = place->second;
   if (inserted) {
     for (uint32_t i = lo; i < hi; ++i) lengths.push_back(static_cast<uint32_t>(text(i).size()));
-    std::sort(lengths.begin(), lengths.end());
-    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    make_set(lengths);
     lengths.shrink_to_fit();
   }
   return lengths;

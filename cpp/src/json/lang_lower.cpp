@@ -5,6 +5,7 @@
 #include "json/lang_literals.h"
 #include "json/lang_until.h"
 #include "maskwright/automata/store.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright::langs {
 
@@ -101,8 +102,7 @@ TermId PatternCompiler::convert_literal_set(std::span<const uint32_t> words) {
 
 TermId PatternCompiler::convert_intersection(std::span<const TermId> parts) {
   std::vector<TermId> unique(parts.begin(), parts.end());
-  std::sort(unique.begin(), unique.end());
-  unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
+  make_set(unique);
   if (unique.front() == terms_.never()) return terms_.never();
   if (unique.size() == 1) return unique.front();
   std::vector<std::unique_ptr<TableLang>> langs;

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "maskwright/automata/store.h"
+#include "maskwright/ir/repeat.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright::langs {
 
@@ -207,8 +209,7 @@ TermId TermPool::choice(std::span<const TermId> parts) {
   }
   if (!ranges.empty()) rest.push_back(char_class(normalise(std::move(ranges))));
   if (!listed.empty()) rest.push_back(texts(std::move(listed)));
-  std::sort(rest.begin(), rest.end());
-  rest.erase(std::unique(rest.begin(), rest.end()), rest.end());
+  make_set(rest);
   if (rest.empty()) return has_empty ? empty() : never();
   uint64_t size = rest.size();
   for (const TermId part : rest) size = add_sizes(size, sizes_[part]);
@@ -221,17 +222,9 @@ TermId TermPool::repeat(TermId body, uint32_t min, uint32_t max) {
   if (body == never()) return min == 0 ? empty() : never();
   if (min == 1 && max == 1) return body;
   if (kind(body) == TermKind::kRepeat) {
-    // The counts k * [a, b] for k in [min, max] leave no gap iff the first two do.
-    const uint64_t a = content(body)[1];
-    const uint64_t b = content(body)[2];
-    const bool no_first_gap =
-        min == 0 ? a <= 1 : b == kUnbounded || (min + uint64_t{1}) * a <= min * b + 1;
-    const bool gapless = min == max || no_first_gap;
-    const bool endless = b == kUnbounded || max == kUnbounded;
-    if (gapless && min * a < kUnbounded && (endless || max * b < kUnbounded)) {
-      return repeat(content(body)[0], static_cast<uint32_t>(min * a),
-                    endless ? kUnbounded : static_cast<uint32_t>(max * b));
-    }
+    const auto inner = content(body);
+    const auto joined = join_nested({min, max}, {inner[1], inner[2]});
+    if (joined) return repeat(inner[0], joined->min, joined->max);
   }
   const std::array<uint32_t, 3> content{body, min, max};
   const uint64_t copies = max == kUnbounded ? std::max<uint32_t>(min, 1) : max;

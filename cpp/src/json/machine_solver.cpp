@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "maskwright/support/sorted_set.h"
+
 namespace maskwright {
 
 namespace {
@@ -79,8 +81,7 @@ void ProductivitySolver::visit(uint32_t target) {
   const uint32_t options = table_.options(target);
   std::vector<uint32_t> ids;
   for (const auto& leaves : table_.flatten(target)) ids.push_back(clauses_.intern(options, leaves));
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  make_set(ids);
   for (const uint32_t id : ids) {
     const Clause& clause = clauses_.get(id);
     const bool literal = ((clause.literals & kEnumNull) != 0 && options_.can_spell("null")) ||

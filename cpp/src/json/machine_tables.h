@@ -15,6 +15,7 @@
 #include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/json/strings.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
@@ -39,7 +40,7 @@ struct JsonTables {
         targets(ir, options, limits),
         clauses(ir, options, targets, langs),
         solver(options, targets, clauses, langs),
-        plans(options, clauses, solver) {}
+        plans(clauses, solver) {}
 
   Store& store;
   LangTable langs;
@@ -57,15 +58,5 @@ struct JsonTables {
   KeyFamily* names = nullptr;
   NumberFamily* numbers = nullptr;
 };
-
-// Sorts and makes unique, as sets of callee ids are kept.
-inline void make_set(std::vector<uint32_t>& ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
-inline bool in_set(std::span<const uint32_t> set, uint32_t id) {
-  return std::binary_search(set.begin(), set.end(), id);
-}
 
 }  // namespace maskwright

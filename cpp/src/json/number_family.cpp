@@ -5,6 +5,7 @@
 #include <array>
 
 #include "maskwright/json/strings.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
@@ -32,8 +33,7 @@ class PlainNumberFamily final : public NumberFamily {
       continues = continues || !lang.arcs(content[i + 2]).empty();
     }
     if (accepted.empty()) return;
-    std::sort(accepted.begin(), accepted.end());
-    accepted.erase(std::unique(accepted.begin(), accepted.end()), accepted.end());
+    make_set(accepted);
     state.flags = kAccepts;
     state.accepts = store_.intern_set(accepted);
     if (!continues) state.flags = static_cast<uint16_t>(state.flags | kReturnOnly);
@@ -50,8 +50,7 @@ class PlainNumberFamily final : public NumberFamily {
         cuts.push_back(arc.hi + 1);
       }
     }
-    std::sort(cuts.begin(), cuts.end());
-    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    make_set(cuts);
     std::vector<Item> alive;
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
       alive.clear();
@@ -73,8 +72,7 @@ class PlainNumberFamily final : public NumberFamily {
 
   StateId intern(std::vector<Item> items) {
     if (items.empty()) return kDead;
-    std::sort(items.begin(), items.end());
-    items.erase(std::unique(items.begin(), items.end()), items.end());
+    make_set(items);
     std::vector<uint32_t> content;
     for (const Item& item : items) content.insert(content.end(), item.begin(), item.end());
     return store_.intern(FamilyId::kNumber, content);

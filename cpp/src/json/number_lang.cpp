@@ -245,17 +245,6 @@ class NumberBuilder {
   WordInterner states_;
 };
 
-bool in_spec(const NumberSpec& spec, const std::string& value) {
-  if (spec.integer && !is_integer(value)) return false;
-  if (spec.has_lo) {
-    const int order = compare_decimals(value, spec.lo);
-    if (order < 0 || (order == 0 && spec.lo_exclusive)) return false;
-  }
-  if (!spec.has_hi) return true;
-  const int order = compare_decimals(value, spec.hi);
-  return order < 0 || (order == 0 && !spec.hi_exclusive);
-}
-
 class ValueBuilder {
  public:
   ValueBuilder(std::span<const CodeRange> alphabet, ClassPool& classes)
@@ -335,8 +324,15 @@ std::string normalise_decimal(std::string_view text) {
   return result;
 }
 
-bool is_integer(std::string_view normalised) {
-  return normalised.find('.') == std::string_view::npos;
+bool satisfies(const NumberSpec& spec, std::string_view value) {
+  if (spec.integer && value.find('.') != std::string_view::npos) return false;
+  if (spec.has_lo) {
+    const int order = compare_decimals(value, spec.lo);
+    if (order < 0 || (order == 0 && spec.lo_exclusive)) return false;
+  }
+  if (!spec.has_hi) return true;
+  const int order = compare_decimals(value, spec.hi);
+  return order < 0 || (order == 0 && !spec.hi_exclusive);
 }
 
 std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
@@ -348,7 +344,7 @@ std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
   ValueBuilder builder(alphabet, classes);
   std::vector<std::string> texts;
   for (const std::string& value : spec.values) {
-    if (!in_spec(spec, value)) continue;
+    if (!satisfies(spec, value)) continue;
     texts.push_back(value);
     if (value == "0") texts.emplace_back("-0");
   }

@@ -4,6 +4,8 @@
 #include <array>
 #include <tuple>
 
+#include "maskwright/support/sorted_set.h"
+
 namespace maskwright {
 
 namespace {
@@ -15,13 +17,8 @@ void append_set(const Store& store, SetId set, std::vector<uint32_t>& ids) {
   ids.insert(ids.end(), words.begin(), words.end());
 }
 
-void sort_unique(std::vector<uint32_t>& ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
 SetId intern_ids(Store& store, std::vector<uint32_t>& ids) {
-  sort_unique(ids);
+  make_set(ids);
   return store.intern_set(ids);
 }
 
@@ -277,7 +274,7 @@ std::span<const uint32_t> StringFrames::lang_states(const View& at, const Item& 
   for (const CodeRange range : {possible.first, possible.second}) {
     for (const Lang::Arc& arc : arcs_within(arcs, range)) lang_states_.push_back(arc.target);
   }
-  sort_unique(lang_states_);
+  make_set(lang_states_);
   return lang_states_;
 }
 

@@ -5,13 +5,11 @@
 #include <string>
 
 #include "maskwright/support/error.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
 namespace {
-
-// `number` includes the integers.
-uint32_t widen(uint32_t types) { return (types & kNumberType) != 0 ? types | kInteger : types; }
 
 std::span<const uint32_t> enum_nodes(const Ir& ir, uint32_t node) {
   WordReader reader(ir.node(node));
@@ -25,6 +23,8 @@ std::span<const uint32_t> enum_nodes(const Ir& ir, uint32_t node) {
 }  // namespace
 
 bool enum_has_nodes(const Ir& ir, uint32_t node) { return !enum_nodes(ir, node).empty(); }
+
+uint32_t widen_types(uint32_t mask) { return (mask & kNumberType) != 0 ? mask | kInteger : mask; }
 
 uint32_t enum_scalar_types(const Ir& ir, uint32_t node) {
   WordReader reader(ir.node(node));
@@ -101,8 +101,7 @@ uint32_t TargetTable::intern(uint32_t options, std::span<const uint32_t> nodes) 
   } else {
     // One NEVER node stands for all of them; which one does not matter much.
     list.assign(nodes.begin(), nodes.end());
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
+    make_set(list);
   }
   list.insert(list.begin(), options);
   const auto [id, inserted] = targets_.intern(list);
@@ -123,7 +122,7 @@ uint32_t TargetTable::possible_types(std::span<const uint32_t> list) const {
     const uint32_t node = word & ~kScalarPart;
     const NodeKind kind = ir_.node_kind(node);
     if (kind == NodeKind::kTypes) {
-      types &= widen(ir_.node(node)[0]);
+      types &= widen_types(ir_.node(node)[0]);
     } else if (kind == NodeKind::kEnum && !is_choice(word)) {
       types &= enum_scalar_types(ir_, node);
     }
@@ -159,19 +158,21 @@ bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
   });
 }
 
+void TargetTable::too_many_clauses() const {
+  throw Error::limit("json-too-many-clauses",
+                     "anyOf and enum at one place of the schema multiply to more than " +
+                         std::to_string(limits_.max_clauses) +
+                         " alternatives; factor them, or raise max_clauses",
+                     "max_clauses", limits_.max_clauses);
+}
+
 void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partial origin) {
   canonicalise(options, list);
   if (possible_types(list) == 0) return;
   if (!lists_->intern(list).inserted) return;
   partials_.push_back(origin);
   const std::size_t limit = std::size_t{limits_.max_clauses} * 4;
-  if (partials_.size() > limit) {
-    throw Error::limit("json-too-many-clauses",
-                       "anyOf and enum at one place of the schema multiply to more than " +
-                           std::to_string(limits_.max_clauses) +
-                           " alternatives; factor them, or raise max_clauses",
-                       "max_clauses", limits_.max_clauses);
-  }
+  if (partials_.size() > limit) too_many_clauses();
 }
 
 // Replaces the choice at `at` by each of its branches, in place.
@@ -218,13 +219,7 @@ std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
     }
   }
   lists_.reset();
-  if (clauses.size() > limits_.max_clauses) {
-    throw Error::limit("json-too-many-clauses",
-                       "anyOf and enum at one place of the schema multiply to more than " +
-                           std::to_string(limits_.max_clauses) +
-                           " alternatives; factor them, or raise max_clauses",
-                       "max_clauses", limits_.max_clauses);
-  }
+  if (clauses.size() > limits_.max_clauses) too_many_clauses();
   return clauses;
 }
 

@@ -35,7 +35,6 @@ class TargetTable {
   // The conjunction of `nodes`, in order of mention. Ids are dense.
   uint32_t intern(uint32_t options, std::span<const uint32_t> nodes);
   uint32_t options(uint32_t target) const { return targets_.get(target)[0]; }
-  uint32_t size() const { return targets_.size(); }
 
   // The clauses of a target: lists of leaf nodes (no ALL_OF, ANY_OF, ANY, NEVER; an ENUM with
   // kScalarPart stands for its scalars only), each list once. Empty: nothing satisfies it.
@@ -55,6 +54,7 @@ class TargetTable {
   bool absorbed(std::span<const uint32_t> list, uint32_t choice);
   uint32_t possible_types(std::span<const uint32_t> list) const;
   void expand(uint32_t options, uint32_t partial, std::size_t at);
+  [[noreturn]] void too_many_clauses() const;
   void remember(uint32_t options, std::vector<uint32_t>& list, Partial origin);
 
   const Ir& ir_;
@@ -72,6 +72,8 @@ class TargetTable {
   std::vector<Partial> partials_;
 };
 
+// What a TYPES mask allows: `number` includes the integers.
+uint32_t widen_types(uint32_t mask);
 // The types that an ENUM's scalars have (TypeBit).
 uint32_t enum_scalar_types(const Ir& ir, uint32_t node);
 bool enum_has_nodes(const Ir& ir, uint32_t node);

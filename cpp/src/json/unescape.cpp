@@ -1,8 +1,5 @@
 #include "json/unescape.h"
 
-#include <array>
-#include <utility>
-
 namespace maskwright {
 
 namespace {
@@ -53,16 +50,8 @@ void between_steps(Steps steps) {
 }
 
 void escape_steps(Steps steps) {
-  constexpr std::array<std::pair<char, uint32_t>, 8> kShort{{{'b', 0x08},
-                                                             {'t', 0x09},
-                                                             {'n', 0x0A},
-                                                             {'f', 0x0C},
-                                                             {'r', 0x0D},
-                                                             {'"', 0x22},
-                                                             {'/', 0x2F},
-                                                             {'\\', 0x5C}}};
-  for (const auto& [byte, code_point] : kShort) {
-    steps.one(static_cast<uint8_t>(byte), Spelling::kBetween, code_point);
+  for (const auto& [letter, code_point] : kShortEscapes) {
+    steps.one(static_cast<uint8_t>(letter), Spelling::kBetween, code_point);
   }
   steps.one('u', Spelling::kHex4, 0);
 }

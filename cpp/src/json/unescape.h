@@ -10,8 +10,11 @@
 // a constant-time function of the pair; languages are met in unescape_branch.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
+
+#include "maskwright/support/code_points.h"
 
 namespace maskwright {
 
@@ -39,9 +42,18 @@ enum class Spelling : uint8_t {
   kCount,
 };
 
-struct CodeRange {
-  uint32_t lo, hi;  // inclusive; lo > hi = empty
+struct ShortEscape {
+  char letter;  // after the backslash
+  uint8_t code_point;
 };
+inline constexpr std::array<ShortEscape, 8> kShortEscapes{{{'b', 0x08},
+                                                           {'t', 0x09},
+                                                           {'n', 0x0A},
+                                                           {'f', 0x0C},
+                                                           {'r', 0x0D},
+                                                           {'"', 0x22},
+                                                           {'/', 0x2F},
+                                                           {'\\', 0x5C}}};
 
 // The code points that a partial spelling can still become, in order.
 struct Reach {

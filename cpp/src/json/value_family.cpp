@@ -1,7 +1,5 @@
 #include "json/value_family.h"
 
-#include <tuple>
-
 #include "json/array_family.h"
 #include "json/keyword_family.h"
 #include "json/object_family.h"
@@ -14,33 +12,6 @@ struct ValueFamily::Choices {
   std::vector<NumberItem> numbers;
   std::vector<Alternative> arrays, objects;
 };
-
-namespace {
-
-void make_unique(std::vector<StringItem>& items) {
-  const auto key = [](const StringItem& i) { return std::tie(i.accept, i.lang, i.min, i.max); };
-  std::sort(items.begin(), items.end(),
-            [&](const StringItem& a, const StringItem& b) { return key(a) < key(b); });
-  const auto end = std::unique(items.begin(), items.end(),
-                               [&](const auto& a, const auto& b) { return key(a) == key(b); });
-  items.erase(end, items.end());
-}
-
-void make_unique(std::vector<NumberItem>& items) {
-  const auto key = [](const NumberItem& i) { return std::tie(i.accept, i.lang); };
-  std::sort(items.begin(), items.end(),
-            [&](const NumberItem& a, const NumberItem& b) { return key(a) < key(b); });
-  const auto end = std::unique(items.begin(), items.end(),
-                               [&](const auto& a, const auto& b) { return key(a) == key(b); });
-  items.erase(end, items.end());
-}
-
-void make_unique(std::vector<Alternative>& alternatives) {
-  std::sort(alternatives.begin(), alternatives.end());
-  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
-}
-
-}  // namespace
 
 StateId ValueFamily::start(uint32_t options, bool after_token, std::span<const uint32_t> targets) {
   const bool leading = after_token && tables_.options.get(options).whitespace;
@@ -79,12 +50,12 @@ ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) con
 }
 
 void ValueFamily::add_keywords(const Choices& choices, RowBuilder& row) {
-  static constexpr std::array<std::string_view, 3> kTexts{"null", "false", "true"};
   for (uint32_t word = 0; word < 3; ++word) {
     std::vector<uint32_t> accepts = choices.keywords[word];
-    if (accepts.empty() || !tables_.options.can_spell(kTexts[word])) continue;
+    const std::string_view text = KeywordFamily::text(word);
+    if (accepts.empty() || !tables_.options.can_spell(text)) continue;
     make_set(accepts);
-    const auto letter = static_cast<uint8_t>(kTexts[word][0]);
+    const auto letter = static_cast<uint8_t>(text[0]);
     row.add(letter, letter,
             tables_.keywords->start(static_cast<KeywordFamily::Word>(word),
                                     tables_.store.intern_set(accepts)));
@@ -94,7 +65,7 @@ void ValueFamily::add_keywords(const Choices& choices, RowBuilder& row) {
 // The first byte of a number is read here: the edges are those of the number's own start state.
 void ValueFamily::add_number(Choices& choices, RowBuilder& row) {
   if (choices.numbers.empty()) return;
-  make_unique(choices.numbers);
+  make_set(choices.numbers);
   const StateId start = tables_.numbers->start(choices.numbers);
   if (start == kDead) return;
   for (const Edge& edge : tables_.store.row(start).edges) {
@@ -116,16 +87,16 @@ void ValueFamily::expand(StateId state, RowBuilder& row) {
   add_keywords(choices, row);
   add_number(choices, row);
   if (!choices.strings.empty()) {
-    make_unique(choices.strings);
+    make_set(choices.strings);
     const StateId string = tables_.strings->start(choices.strings);
     if (string != kDead) row.add('"', '"', string);
   }
   if (!choices.arrays.empty()) {
-    make_unique(choices.arrays);
+    make_set(choices.arrays);
     row.add('[', '[', tables_.arrays->start(choices.arrays));
   }
   if (!choices.objects.empty()) {
-    make_unique(choices.objects);
+    make_set(choices.objects);
     row.add('{', '{', tables_.objects->start(choices.objects));
   }
 }

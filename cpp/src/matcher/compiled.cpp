@@ -3,59 +3,28 @@
 #include <map>
 #include <string>
 
+#include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
 
 namespace maskwright {
 
-CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
-                                 std::shared_ptr<const Vocabulary> vocabulary,
-                                 const CompileLimits& limits)
-    : vocabulary_(std::move(vocabulary)),
-      limits_(limits),
-      ir_(Ir::parse(ir)),
-      store_(vocabulary_->max_token_length()) {
-  if (ir_.num_nodes() != 0) {
-    json_ = std::make_unique<JsonMachine>(ir_, store_, vocabulary_->spellable(), limits_.json);
-  }
-  JsonHooks hooks;
-  if (json_ != nullptr) {
-    JsonMachine* json = json_.get();
-    hooks.target = [json](uint32_t expr) { return json->target(expr); };
-    hooks.productive = [json](uint32_t target) { return json->productive(target); };
-    hooks.start = [json](std::span<const uint32_t> targets) { return json->start(targets); };
-    hooks.options_of = [json](uint32_t target) { return json->options_of(target); };
-  }
-  rules_ = std::make_unique<RulesMachine>(
-      ir_, store_, vocabulary_->spellable(), limits_.rules, std::move(hooks),
-      [this](uint32_t expr) { return regular_automaton(expr); });
-  regular_.reset();
-  for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
-    has_token_symbols_ |= ir_.expr_kind(id) == ExprKind::kTokenSet;
-  }
-  start_ = rules_->start();
-  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);
-}
+namespace {
 
 // Intersections, complements and free text become one automaton, made in full, since a rule needs
 // to know which of its states lead on.
-RegularAutomaton CompiledGrammar::regular_automaton(uint32_t expr) {
-  if (regular_ == nullptr) {
-    std::array<bool, 256> all{};
-    all.fill(true);
-    regular_ = std::make_unique<LangTable>(ir_, all, limits_.json.max_lang_states);
-  }
-  Lang& lang = regular_->get(regular_->pattern(expr));
+RegularAutomaton regular_automaton(LangTable& langs, uint32_t expr, uint32_t max_lang_states) {
+  Lang& lang = langs.get(langs.pattern(expr));
   RegularAutomaton automaton;
   if (lang.start() == kDeadLang) return automaton;
   std::map<uint32_t, uint32_t> index{{lang.start(), 0}};
   std::vector<uint32_t> states{lang.start()};
   for (std::size_t i = 0; i < states.size(); ++i) {
-    if (states.size() > limits_.json.max_lang_states) {
+    if (states.size() > max_lang_states) {
       throw Error::limit("lang-too-large",
                          "an intersection, complement or free text needs more than " +
-                             std::to_string(limits_.json.max_lang_states) +
+                             std::to_string(max_lang_states) +
                              " states; raise max_lang_states or simplify it",
-                         "max_lang_states", limits_.json.max_lang_states);
+                         "max_lang_states", max_lang_states);
     }
     std::vector<RegularAutomaton::Arc> arcs;
     const auto found = lang.arcs(states[i]);
@@ -69,6 +38,43 @@ RegularAutomaton CompiledGrammar::regular_automaton(uint32_t expr) {
     automaton.accepting.push_back(lang.accepts(states[i]));
   }
   return automaton;
+}
+
+}  // namespace
+
+CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
+                                 std::shared_ptr<const Vocabulary> vocabulary,
+                                 const CompileLimits& limits)
+    : vocabulary_(std::move(vocabulary)),
+      ir_(Ir::parse(ir)),
+      store_(vocabulary_->max_token_length()) {
+  if (ir_.num_nodes() != 0) {
+    json_ = std::make_unique<JsonMachine>(ir_, store_, vocabulary_->spellable(), limits.json);
+  }
+  JsonHooks hooks;
+  if (json_ != nullptr) {
+    JsonMachine* json = json_.get();
+    hooks.target = [json](uint32_t expr) { return json->target(expr); };
+    hooks.productive = [json](uint32_t target) { return json->productive(target); };
+    hooks.start = [json](std::span<const uint32_t> targets) { return json->start(targets); };
+    hooks.options_of = [json](uint32_t target) { return json->options_of(target); };
+  }
+  std::unique_ptr<LangTable> langs;  // over all bytes, made when a rule needs it
+  const auto regular = [&](uint32_t expr) {
+    if (langs == nullptr) {
+      std::array<bool, 256> all{};
+      all.fill(true);
+      langs = std::make_unique<LangTable>(ir_, all, limits.json.max_lang_states);
+    }
+    return regular_automaton(*langs, expr, limits.json.max_lang_states);
+  };
+  rules_ = std::make_unique<RulesMachine>(ir_, store_, vocabulary_->spellable(), limits.rules,
+                                          std::move(hooks), regular);
+  for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
+    has_token_symbols_ |= ir_.expr_kind(id) == ExprKind::kTokenSet;
+  }
+  start_ = rules_->start();
+  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);
 }
 
 std::size_t CompiledGrammar::memory_bytes() const {

@@ -28,11 +28,7 @@ WordInterner::Result WordInterner::intern(std::span<const uint32_t> words, uint3
       return {id, true};
     }
     const uint32_t id = slots_[slot] - 1;
-    const Entry& entry = entries_[id];
-    if (entry.hash == hash && entry.tag == tag && entry.length == words.size() &&
-        std::equal(words.begin(), words.end(), entry.words)) {
-      return {id, false};
-    }
+    if (entries_[id].holds(words, tag, hash)) return {id, false};
   }
 }
 
@@ -42,11 +38,7 @@ uint32_t WordInterner::find(std::span<const uint32_t> words, uint32_t tag) const
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
     const uint32_t id = slots_[slot] - 1;
-    const Entry& entry = entries_[id];
-    if (entry.hash == hash && entry.tag == tag && entry.length == words.size() &&
-        std::equal(words.begin(), words.end(), entry.words)) {
-      return id;
-    }
+    if (entries_[id].holds(words, tag, hash)) return id;
   }
   return kMissing;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "maskwright/support/error.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
@@ -35,9 +36,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
   }
   check_ids(special_token_ids, vocab_size_, "special token id");
   check_ids(stop_token_ids_, vocab_size_, "stop token id");
-  std::sort(stop_token_ids_.begin(), stop_token_ids_.end());
-  stop_token_ids_.erase(std::unique(stop_token_ids_.begin(), stop_token_ids_.end()),
-                        stop_token_ids_.end());
+  make_set(stop_token_ids_);
   for (const auto* ids : {&special_token_ids, &stop_token_ids_}) {
     for (const uint32_t id : *ids) {
       if (id < ordinary_.size()) ordinary_[id] = false;

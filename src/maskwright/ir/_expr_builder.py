@@ -6,35 +6,15 @@ expression graph is acyclic except through rules. Small records are shared throu
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from . import format as f
 from ._pools import Pools, check_bounds
+from .ranges import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-
-def normalise_ranges(ranges: Iterable[tuple[int, int]]) -> list[int]:
-    """Return sorted, merged code point ranges without surrogates, as a flat [lo, hi, ...] list."""
-    merged: list[int] = []
-    for lo, hi in sorted(ranges):
-        if not 0 <= lo <= hi <= f.MAX_CODE_POINT:
-            raise ValueError(f"bad code point range {lo:#x}..{hi:#x}")
-        if merged and lo <= merged[-1] + 1:
-            merged[-1] = max(merged[-1], hi)
-        else:
-            merged += (lo, hi)
-    first, last = f.SURROGATES
-    if not merged or merged[-1] < first or merged[0] > last:
-        return merged
-    result: list[int] = []
-    for lo, hi in zip(merged[::2], merged[1::2], strict=True):
-        if lo < first:
-            result += (lo, min(hi, first - 1))
-        if hi > last:
-            result += (max(lo, last + 1), hi)
-    return result
 
 
 class ExpressionBuilder(Pools):
@@ -72,8 +52,8 @@ class ExpressionBuilder(Pools):
 
         The ranges are sorted and merged, surrogates dropped; what is left empty never matches.
         """
-        flat = normalise_ranges(ranges)
-        return self._shared_expr((f.EXPR_CLASS, len(flat) // 2, *flat))
+        normal = normalise(ranges)
+        return self._shared_expr((f.EXPR_CLASS, len(normal), *chain.from_iterable(normal)))
 
     def sequence(self, ids: Iterable[int]) -> int:
         """One expression after the other; of none, the empty string; of one, itself."""

@@ -7,7 +7,6 @@ only the values of its own type.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from . import format as f
@@ -16,7 +15,11 @@ from ._pools import Pools, check_bounds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_is_decimal = re.compile(f.DECIMAL_PATTERN).match
+
+def _decimal(text: str) -> bytes:
+    if not f.is_decimal(text):
+        raise ValueError(f"{text!r} is not a normalised plain decimal")
+    return text.encode("ascii")
 
 
 class NodeBuilder(Pools):
@@ -33,11 +36,6 @@ class NodeBuilder(Pools):
         if node is None:
             node = self._shared_nodes[record] = self._node(record)
         return node
-
-    def _decimal_ref(self, text: str) -> tuple[int, int]:
-        if not _is_decimal(text):
-            raise ValueError(f"{text!r} is not a normalised plain decimal")
-        return self._bytes_ref(text.encode("ascii"))
 
     def any(self) -> int:
         """Any value."""
@@ -64,10 +62,10 @@ class NodeBuilder(Pools):
         flags, refs = 0, [0, 0, 0, 0]
         if lo is not None:
             flags |= f.NUMBER_HAS_LO | (f.NUMBER_LO_EXCLUSIVE if lo_exclusive else 0)
-            refs[:2] = self._decimal_ref(lo)
+            refs[:2] = self._bytes_ref(_decimal(lo))
         if hi is not None:
             flags |= f.NUMBER_HAS_HI | (f.NUMBER_HI_EXCLUSIVE if hi_exclusive else 0)
-            refs[2:] = self._decimal_ref(hi)
+            refs[2:] = self._bytes_ref(_decimal(hi))
         return self._shared_node((f.NODE_NUMBER, flags, *refs))
 
     def string_length(self, minimum: int, maximum: int | None) -> int:
@@ -99,13 +97,10 @@ class NodeBuilder(Pools):
             raise ValueError(f"literal mask {literals} is outside 0..7")
         node_list = list(nodes)
         self._check_nodes(node_list)
-        decimals = list(dict.fromkeys(numbers))
-        for text in decimals:
-            if not _is_decimal(text):
-                raise ValueError(f"{text!r} is not a normalised plain decimal")
+        decimals = [_decimal(text) for text in dict.fromkeys(numbers)]
         texts = [text.encode("utf-8") for text in dict.fromkeys(strings)]
         node = self._node((f.NODE_ENUM, literals))
-        self._add_refs([text.encode("ascii") for text in decimals])
+        self._add_refs(decimals)
         self._add_refs(texts)
         self._words.append(len(node_list))
         self._words += node_list

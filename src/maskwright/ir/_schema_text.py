@@ -16,15 +16,6 @@ from . import nodes as n
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TYPE_NAMES: Final = (
-    (f.TYPE_NULL, "null"),
-    (f.TYPE_BOOLEAN, "boolean"),
-    (f.TYPE_INTEGER, "integer"),
-    (f.TYPE_NUMBER, "number"),
-    (f.TYPE_STRING, "string"),
-    (f.TYPE_ARRAY, "array"),
-    (f.TYPE_OBJECT, "object"),
-)
 _LITERALS: Final = (
     (f.LITERAL_NULL, "null"),
     (f.LITERAL_FALSE, "false"),
@@ -113,7 +104,7 @@ def _number_text(node: n.Number) -> str:
 
 
 def _types_text(mask: int) -> str:
-    names = [_string(name) for bit, name in _TYPE_NAMES if mask & bit]
+    names = [_string(name) for name, bit in f.TYPE_MASKS.items() if mask & bit]
     if not names:
         return "false"
     return f'{{"type": {names[0] if len(names) == 1 else "[" + ", ".join(names) + "]"}}}'

@@ -6,14 +6,16 @@ Every text here is one that the EBNF front-end reads back to the same leaf. Cost
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from .format import MAX_CODE_POINT, SURROGATES
+from .format import MAX_CODE_POINT
 from .macros import BYTES_MACRO, MACRO_NAMES
+from .ranges import complement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+
+    from .ranges import CharRanges
 
 _LEGAL_NAME = re.compile(r"[A-Za-z_.-][A-Za-z0-9_.-]*")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -47,27 +49,17 @@ def quote_bytes(data: bytes) -> str:
         return f'{BYTES_MACRO}("{data.hex()}")'
 
 
-def class_text(ranges: tuple[tuple[int, int], ...]) -> str:
+def class_text(ranges: CharRanges) -> str:
     """Return an EBNF class for normalised ranges: ``[]`` for none, ``[^]`` for all."""
     negated = bool(ranges) and ranges[0][0] == 0 and ranges[-1][1] == MAX_CODE_POINT
     if negated:
-        ranges = tuple(_gaps(ranges))
+        ranges = complement(ranges)
     parts = []
     for lo, hi in ranges:
         parts.append(_class_end(lo))
         if hi > lo:
             parts.append(("-" if hi > lo + 1 else "") + _class_end(hi))
     return f"[{'^' if negated else ''}{''.join(parts)}]"
-
-
-def _gaps(ranges: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
-    """Yield what lies between the ranges, without surrogates, which no class holds."""
-    first, last = SURROGATES
-    for (_, end), (start, _) in pairwise(ranges):
-        lo = last + 1 if end + 1 == first else end + 1
-        hi = first - 1 if start - 1 == last else start - 1
-        if lo <= hi:
-            yield lo, hi
 
 
 def _class_end(code_point: int) -> str:

@@ -18,8 +18,6 @@ from ._node_builder import NodeBuilder
 
 __all__ = ["Builder"]
 
-_WORD_TYPE = "I" if array("I").itemsize == 4 else "L"
-
 
 class Builder(ExpressionBuilder, NodeBuilder):
     """Writes expressions, rules and schema nodes; all methods return integer ids.
@@ -53,9 +51,9 @@ class Builder(ExpressionBuilder, NodeBuilder):
         pools = (len(self._words), len(self._bytes))
         header = (f.MAGIC, f.VERSION, *counts, *pools, root, 0, 0, 0, 0)
         try:
-            words = array(_WORD_TYPE, header)
+            words = array(f.WORD_TYPE, header)
             for part in (self._expr_offsets, self._node_offsets, rules, self._words):
-                words.extend(array(_WORD_TYPE, part))
+                words.extend(array(f.WORD_TYPE, part))
         except (OverflowError, TypeError) as error:
             raise ValueError(
                 f"a number in the IR is not an unsigned 32-bit word: {error}"

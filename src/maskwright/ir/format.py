@@ -15,6 +15,8 @@ for "unbounded".
 
 from __future__ import annotations
 
+import re
+from array import array
 from typing import Final
 
 MAGIC: Final = 0x5249574D
@@ -62,6 +64,17 @@ TYPE_ARRAY: Final = 32
 TYPE_OBJECT: Final = 64
 TYPE_ALL: Final = 127
 
+#: The types by the names that JSON Schema gives them.
+TYPE_MASKS: Final = {
+    "null": TYPE_NULL,
+    "boolean": TYPE_BOOLEAN,
+    "integer": TYPE_INTEGER,
+    "number": TYPE_NUMBER,
+    "string": TYPE_STRING,
+    "array": TYPE_ARRAY,
+    "object": TYPE_OBJECT,
+}
+
 NUMBER_HAS_LO: Final = 1
 NUMBER_HAS_HI: Final = 2
 NUMBER_LO_EXCLUSIVE: Final = 4
@@ -75,5 +88,8 @@ JSON_ANY_ORDER: Final = 1
 JSON_ANY_WHITESPACE: Final = 2
 JSON_STRICT: Final = 4
 
-#: A plain decimal in its one normal form: no exponent, no needless zeros, no "-0".
-DECIMAL_PATTERN: Final = r"(?!-0\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?\Z"
+#: Whether a text is a plain decimal in its one normal form: no exponent, needless zeros or "-0".
+is_decimal: Final = re.compile(r"(?!-0\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?\Z").match
+
+#: The type code of an ``array`` of 32-bit words.
+WORD_TYPE: Final = "I" if array("I").itemsize == 4 else "L"

@@ -8,7 +8,6 @@ set. Cost: linear in the buffer, no recursion. Each fault is a ``MalformedIRErro
 
 from __future__ import annotations
 
-import re
 import sys
 from array import array
 from typing import TYPE_CHECKING
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = ["read"]
-
-_WORD_TYPE = "I" if array("I").itemsize == 4 else "L"
-_is_decimal = re.compile(f.DECIMAL_PATTERN).match
 
 
 class _Cursor:
@@ -111,7 +107,7 @@ class _Cursor:
 
     def decimal(self, data: bytes) -> str:
         text = self.text(data)
-        if not _is_decimal(text):
+        if not f.is_decimal(text):
             raise self.fail(f"{text[:40]!r} is not a normalised plain decimal")
         return text
 
@@ -365,7 +361,7 @@ def read(buffer: bytes) -> n.Program:
             (``ir-not-regular``); ``offset`` is the byte offset of the fault.
     """
     n_exprs, n_rules, n_nodes, n_words, n_bytes, root = _header(buffer)[2:8]
-    words = array(_WORD_TYPE)
+    words = array(f.WORD_TYPE)
     words.frombytes(buffer[: len(buffer) - n_bytes])
     if sys.byteorder == "big":
         words.byteswap()

@@ -53,9 +53,8 @@ class RulesMachine {
                const RuleLimits& limits, JsonHooks json, RegularHook regular);
   ~RulesMachine();
 
-  // The state before the root rule, and the callee id that it returns.
+  // The state before the root rule.
   StateId start() const;
-  uint32_t root() const;
   uint32_t num_positions() const;
   // The kTail state for `upper` pushed directly on `lower`, both kTail.
   StateId compose_tails(StateId upper, StateId lower);

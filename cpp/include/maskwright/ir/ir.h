@@ -17,7 +17,6 @@ namespace maskwright {
 inline constexpr uint32_t kIrMagic = 0x5249574D;
 inline constexpr uint32_t kIrVersion = 1;
 inline constexpr uint32_t kNone = 0xFFFFFFFF;
-inline constexpr uint32_t kMaxCodePoint = 0x10FFFF;
 
 enum class ExprKind : uint32_t {
   kEmpty,
@@ -79,7 +78,6 @@ class WordReader {
     position_ += count;
     return part;
   }
-  bool done() const { return position_ == words_.size(); }
 
  private:
   std::span<const uint32_t> words_;

@@ -5,6 +5,7 @@
 // bytes.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,11 +21,13 @@ struct StringItem {
   uint32_t accept;  // callee id returned when this alternative accepts
   LangId lang;
   uint32_t min, max;  // length in code points, max kUnbounded = none
+  friend auto operator<=>(const StringItem&, const StringItem&) = default;
 };
 
 struct NumberItem {
   uint32_t accept;
   LangId lang;
+  friend auto operator<=>(const NumberItem&, const NumberItem&) = default;
 };
 
 class StringFamily : public Family {

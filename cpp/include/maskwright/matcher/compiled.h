@@ -11,7 +11,6 @@
 #include "maskwright/automata/rules.h"
 #include "maskwright/automata/run.h"
 #include "maskwright/ir/ir.h"
-#include "maskwright/json/lang.h"
 #include "maskwright/json/machine.h"
 #include "maskwright/mask/mask_store.h"
 #include "maskwright/trie/trie.h"
@@ -37,7 +36,6 @@ class CompiledGrammar {
                   const CompileLimits& limits);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
-  const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return vocabulary_; }
   std::size_t memory_bytes() const;
   CompiledCounters counters() const;
 
@@ -51,15 +49,11 @@ class CompiledGrammar {
   bool has_token_symbols() const { return has_token_symbols_; }
 
  private:
-  RegularAutomaton regular_automaton(uint32_t expr);
-
   mutable std::mutex mutex_;
   std::shared_ptr<const Vocabulary> vocabulary_;
-  CompileLimits limits_;
   Ir ir_;
   Store store_;
   std::unique_ptr<JsonMachine> json_;
-  std::unique_ptr<LangTable> regular_;
   std::unique_ptr<RulesMachine> rules_;
   std::unique_ptr<MaskStore> masks_;
   StateId start_ = kDead;

@@ -2,6 +2,7 @@
 // and mask keys. Ids are dense and start at 0; contents never move. Not synchronised.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,10 @@ class WordInterner {
     uint32_t length;
     uint32_t tag;
     uint64_t hash;
+    bool holds(std::span<const uint32_t> other, uint32_t other_tag, uint64_t other_hash) const {
+      return hash == other_hash && tag == other_tag && length == other.size() &&
+             std::equal(other.begin(), other.end(), words);
+    }
   };
 
   const uint32_t* store(std::span<const uint32_t> words);

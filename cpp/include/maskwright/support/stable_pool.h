@@ -25,16 +25,14 @@ class StablePool {
   uint32_t size() const { return size_; }
 
   T& operator[](uint32_t index) const {
-    const uint32_t shifted = index + kFirst;
-    const auto chunk = static_cast<uint32_t>(std::bit_width(shifted)) - kFirstBits - 1;
-    return chunks_[chunk].load(std::memory_order_acquire)[shifted - (kFirst << chunk)];
+    const uint32_t chunk = chunk_of(index);
+    return chunks_[chunk].load(std::memory_order_acquire)[index + kFirst - (kFirst << chunk)];
   }
 
   // Appends a value-initialised element and returns its index.
   uint32_t grow() {
     const uint32_t index = size_;
-    const uint32_t shifted = index + kFirst;
-    const auto chunk = static_cast<uint32_t>(std::bit_width(shifted)) - kFirstBits - 1;
+    const uint32_t chunk = chunk_of(index);
     if (chunks_[chunk].load(std::memory_order_relaxed) == nullptr) {
       chunks_[chunk].store(new T[std::size_t{kFirst} << chunk](), std::memory_order_release);
     }
@@ -55,6 +53,10 @@ class StablePool {
  private:
   static constexpr uint32_t kFirstBits = 5;
   static constexpr uint32_t kFirst = 1U << kFirstBits;
+
+  static uint32_t chunk_of(uint32_t index) {
+    return static_cast<uint32_t>(std::bit_width(index + kFirst)) - kFirstBits - 1;
+  }
 
   std::array<std::atomic<T*>, 32 - kFirstBits> chunks_{};
   uint32_t size_ = 0;

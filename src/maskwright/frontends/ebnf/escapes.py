@@ -9,9 +9,14 @@ a range is itself. ``[]`` matches nothing and ``[^]`` any character. Cost: linea
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...errors import GrammarSyntaxError
+from ...ir.format import MAX_CODE_POINT, SURROGATES
+from ...ir.ranges import complement, normalise
+
+if TYPE_CHECKING:
+    from ...ir.ranges import CharRanges
 
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _CHARACTER = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)|.", re.DOTALL)
@@ -37,7 +42,6 @@ _IN_CLASS: Final = {**_IN_STRING, "-": "-", "^": "^"}
 
 _HEX_DIGITS: Final = {"x": 2, "u": 4, "U": 8}
 _REGEX_CLASSES: Final = {"d": "[0-9]", "w": "[A-Za-z0-9_]", "s": "[ \\t\\n\\r]"}
-_LAST: Final = 0x10FFFF
 
 
 def _unescape(found: re.Match[str], simple: dict[str, str], source: str, start: int) -> str:
@@ -49,7 +53,7 @@ def _unescape(found: re.Match[str], simple: dict[str, str], source: str, start: 
             return simple[single]
         raise _bad_escape(single, source, offset)
     code_point = int(found.group(1) or found.group(2) or found.group(3), 16)
-    if 0xD800 <= code_point <= 0xDFFF:
+    if SURROGATES[0] <= code_point <= SURROGATES[1]:
         raise GrammarSyntaxError(
             f"escape {found.group()} is a surrogate, which is no character; "
             "write a character beyond U+FFFF as one \\UXXXXXXXX escape",
@@ -57,7 +61,7 @@ def _unescape(found: re.Match[str], simple: dict[str, str], source: str, start: 
             source=source,
             offset=offset,
         )
-    if code_point > _LAST:
+    if code_point > MAX_CODE_POINT:
         raise GrammarSyntaxError(
             f"escape {found.group()} is beyond U+10FFFF, the last code point",
             code="ebnf-escape-out-of-range",
@@ -107,7 +111,7 @@ def _characters(body: str, source: str, start: int) -> list[tuple[int, int, bool
     return result
 
 
-def decode_class(text: str, source: str, offset: int) -> list[tuple[int, int]]:
+def decode_class(text: str, source: str, offset: int) -> CharRanges:
     """Return the code point ranges that a class token (with its brackets) stands for."""
     negated = text.startswith("[^")
     skipped = 2 if negated else 1
@@ -130,16 +134,5 @@ def decode_class(text: str, source: str, offset: int) -> list[tuple[int, int]]:
                 )
         index += 1
         ranges.append((lo, hi))
-    return _complement(ranges) if negated else ranges
-
-
-def _complement(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    result: list[tuple[int, int]] = []
-    start = 0
-    for lo, hi in sorted(ranges):
-        if lo > start:
-            result.append((start, lo - 1))
-        start = max(start, hi + 1)
-    if start <= _LAST:
-        result.append((start, _LAST))
-    return result
+    normal = normalise(ranges)
+    return complement(normal) if negated else normal

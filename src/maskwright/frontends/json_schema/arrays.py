@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import unsupported as no
 from .convert import ABSENT
 from .counts import add_counts
 from .faults import malformed
@@ -74,9 +75,7 @@ def additional_items(conv: Converter, key: str, _value: Any) -> None:
 def unevaluated(conv: Converter, key: str, value: Any) -> None:
     """`unevaluatedItems: true`: nothing to enforce, but the array is open in strict mode."""
     if value is not True:
-        from .unsupported import schema
-
-        schema(conv, key, value)
+        no.schema(conv, key, value)
     elif conv.strict:
         conv.parts.append(conv.builder.array((), conv.builder.any()))
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ...errors import LimitExceededError
 from ...ir import format as f
 from .faults import (
-    limit_exceeded,
     malformed,
     non_string_key,
     surrogate,
@@ -134,9 +134,9 @@ def _object_node(conv: Converter, value: dict[str, Any], key: str, built: dict[i
     return builder.all_of(parts)
 
 
-def _too_many(conv: Converter, key: str) -> Exception:
+def _too_many(conv: Converter, key: str) -> LimitExceededError:
     limit = conv.max_constant_values
-    return limit_exceeded(
+    return LimitExceededError(
         f'the "{key}" at {render(conv.location, key)} has more than '
         f"max_constant_values = {limit} values, nested ones included",
         code="schema-constant-values",

@@ -9,8 +9,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ...errors import LimitExceededError
 from ...ir.format import NONE
-from .faults import limit_exceeded, malformed
+from .faults import malformed
 from .locations import render
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def add_counts(
     low = _count(conv, low_key) if low_key in schema else 0
     high = _count(conv, high_key) if high_key in schema else None
     if low > MAX_COUNT:
-        raise limit_exceeded(
+        raise LimitExceededError(
             f'"{low_key}" at {render(conv.location, low_key)} is too large: '
             f"expected at most {MAX_COUNT}",
             code="schema-count-limit",

@@ -10,12 +10,11 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from ...errors import InvalidSchemaError, LimitExceededError, UnsupportedFeatureError
+from ...errors import InvalidSchemaError, UnsupportedFeatureError
 from .locations import Location, render
 
 __all__ = [
     "describe",
-    "limit_exceeded",
     "malformed",
     "non_string_key",
     "not_a_schema",
@@ -105,8 +104,3 @@ def unsupported_keyword(
         feature=keyword,
         pointer=pointer,
     )
-
-
-def limit_exceeded(message: str, *, code: str, limit: str, value: int) -> LimitExceededError:
-    """Return the error for a named limit."""
-    return LimitExceededError(message, code=code, limit=limit, value=value)

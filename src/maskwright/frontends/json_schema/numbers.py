@@ -11,8 +11,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ...errors import LimitExceededError
 from .convert import ABSENT
-from .faults import limit_exceeded, malformed
+from .faults import malformed
 from .locations import render
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ def number_text(conv: Converter, value: Any, expected: str, *tokens: str) -> str
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _too_long(conv: Converter, tokens: tuple[str, ...]) -> Exception:
+def _too_long(conv: Converter, tokens: tuple[str, ...]) -> LimitExceededError:
     limit = conv.max_number_digits
-    return limit_exceeded(
+    return LimitExceededError(
         f"the number at {render(conv.location, *tokens)} has more than "
         f"max_number_digits = {limit} digits when it is written without exponent",
         code="schema-number-digits",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import unsupported as no
 from .convert import ABSENT
 from .counts import add_counts
 from .faults import malformed, non_string_key, surrogate
@@ -70,9 +71,7 @@ def required(conv: Converter, key: str, value: Any) -> None:
 def unevaluated(conv: Converter, key: str, value: Any) -> None:
     """`unevaluatedProperties: true`: nothing to enforce, but the object is open in strict mode."""
     if value is not True:
-        from .unsupported import schema
-
-        schema(conv, key, value)
+        no.schema(conv, key, value)
     elif conv.strict:
         conv.parts.append(conv.builder.object((), conv.builder.any()))
 

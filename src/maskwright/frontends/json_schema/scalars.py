@@ -19,18 +19,9 @@ from .locations import render
 if TYPE_CHECKING:
     from .convert import Converter
 
-__all__ = ["TYPE_MASKS", "const", "enum", "pattern", "string_length", "type_"]
+__all__ = ["const", "enum", "pattern", "string_length", "type_"]
 
-TYPE_MASKS = {
-    "null": f.TYPE_NULL,
-    "boolean": f.TYPE_BOOLEAN,
-    "integer": f.TYPE_INTEGER,
-    "number": f.TYPE_NUMBER,
-    "string": f.TYPE_STRING,
-    "array": f.TYPE_ARRAY,
-    "object": f.TYPE_OBJECT,
-}
-_EXPECTED = "one of the types " + ", ".join(TYPE_MASKS)
+_EXPECTED = "one of the types " + ", ".join(f.TYPE_MASKS)
 
 # Searches that find something, if only the empty string, in every string.
 _MATCHES_ALL = frozenset(("", "^", "$", ".*", "^.*", ".*$", ".*?", "(.*)"))
@@ -38,14 +29,14 @@ _MATCHES_ALL = frozenset(("", "^", "$", ".*", "^.*", ".*$", ".*?", "(.*)"))
 
 def type_(conv: Converter, key: str, value: Any) -> None:
     """`type`: a name or an array of names."""
-    mask = TYPE_MASKS.get(value) if isinstance(value, str) else None
+    mask = f.TYPE_MASKS.get(value) if isinstance(value, str) else None
     if mask is None:
         if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
             expected = f"{_EXPECTED}, or a non-empty array of them"
             raise malformed(value, expected, conv.location, key)
         mask = 0
         for index, name in enumerate(value):
-            bit = TYPE_MASKS.get(name) if isinstance(name, str) else None
+            bit = f.TYPE_MASKS.get(name) if isinstance(name, str) else None
             if bit is None:
                 raise malformed(name, _EXPECTED, conv.location, key, str(index))
             mask |= bit

@@ -1,8 +1,7 @@
-r"""Sets of code points: sorted, disjoint, non-adjacent inclusive ranges without surrogates.
+r"""Sets of code points, as ``maskwright.ir.ranges`` has them, and those that ECMA-262 names.
 
 Idea: a class of a pattern is a plain tuple of pairs, so that it can be compared, shared and handed
-to the IR builder as it is. Text is valid UTF-8, so surrogates cannot occur and are dropped at once;
-"all" is the set of Unicode scalar values.
+to the IR builder as it is; "all" is the set of Unicode scalar values.
 Cost: linear merges; the case closure is linear in the 1,482 case orbits.
 Source: ECMA-262, CharacterClassEscape, WordCharacters, Canonicalize (with u: simple case folding).
 """
@@ -11,12 +10,25 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ...ir.ranges import CharRanges, complement, normalise
 
-CharRanges = tuple[tuple[int, int], ...]
+__all__ = [
+    "ALL",
+    "DIGITS",
+    "LINE_TERMINATORS",
+    "NONE",
+    "SPACE",
+    "WORD",
+    "CharRanges",
+    "case_closure",
+    "complement",
+    "contains",
+    "intersection",
+    "normalise",
+    "only",
+    "union",
+]
 
 NONE: CharRanges = ()
 ALL: CharRanges = ((0, 0xD7FF), (0xE000, 0x10FFFF))
@@ -35,46 +47,11 @@ SPACE: CharRanges = (
     (0x3000, 0x3000),
     (0xFEFF, 0xFEFF),
 )
-_SURROGATES = (0xD800, 0xDFFF)
-
-
-def normalise(ranges: Iterable[tuple[int, int]]) -> CharRanges:
-    """Sort, merge and drop surrogates."""
-    merged: list[tuple[int, int]] = []
-    for lo, hi in sorted(ranges):
-        if merged and lo <= merged[-1][1] + 1:
-            if hi > merged[-1][1]:
-                merged[-1] = (merged[-1][0], hi)
-        else:
-            merged.append((lo, hi))
-    first, last = _SURROGATES
-    if not merged or merged[-1][1] < first or merged[0][0] > last:
-        return tuple(merged)
-    kept: list[tuple[int, int]] = []
-    for lo, hi in merged:
-        if lo < first:
-            kept.append((lo, min(hi, first - 1)))
-        if hi > last:
-            kept.append((max(lo, last + 1), hi))
-    return tuple(kept)
 
 
 def union(*sets: CharRanges) -> CharRanges:
     """Code points in any of the sets."""
     return normalise(pair for ranges in sets for pair in ranges)
-
-
-def complement(ranges: CharRanges) -> CharRanges:
-    """Code points that are not in the set."""
-    gaps: list[tuple[int, int]] = []
-    start = 0
-    for lo, hi in ranges:
-        if lo > start:
-            gaps.append((start, lo - 1))
-        start = hi + 1
-    if start <= 0x10FFFF:
-        gaps.append((start, 0x10FFFF))
-    return normalise(gaps)
 
 
 def intersection(left: CharRanges, right: CharRanges) -> CharRanges:
@@ -108,7 +85,7 @@ def only(ranges: CharRanges) -> int | None:
 @lru_cache(maxsize=512)
 def case_closure(ranges: CharRanges) -> CharRanges:
     """Add every code point that simple case folding makes equal to one of the set."""
-    from maskwright.unicode import case_orbits  # the table is read on first use only
+    from ...unicode import case_orbits  # the table is read on first use only
 
     added: list[tuple[int, int]] = []
     for orbit in case_orbits():

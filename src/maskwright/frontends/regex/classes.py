@@ -13,8 +13,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from maskwright.errors import GrammarError
-
+from ...errors import GrammarError
 from . import charset
 from .scanner import CharOrSet, Scanner
 

@@ -6,7 +6,7 @@ Idea: where the node's shape allows it the set is intersected into its first (la
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from . import ast, charset
 from .ast import ANY_TEXT, Alternation, Concat, Node, Repeat
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from .charset import CharRanges
 
 _MAX_DEPTH = 20
-
-
-class Segment(NamedTuple):
-    """A plain node in a path."""
-
-    node: Node
 
 
 class Confiner:

@@ -14,7 +14,7 @@ from .ast import Alternation, Chars, Complement, Concat, Intersect, Node, Repeat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from maskwright.ir import Builder
+    from ...ir import Builder
 
 
 def emit(builder: Builder, root: Node) -> int:

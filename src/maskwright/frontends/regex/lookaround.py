@@ -18,17 +18,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from maskwright.errors import LimitExceededError, UnsupportedFeatureError
-
+from ...errors import LimitExceededError
 from . import anchors, ast
 from .ast import ANY_TEXT, EMPTY, Alternation, Concat, Edge, Look, Node, Repeat
-from .confine import Confiner, Segment
+from .confine import Confiner
+from .scanner import unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .analysis import Analysis
     from .limits import RegexLimits
+
+
+class Segment(NamedTuple):
+    """A plain node in a path."""
+
+    node: Node
 
 
 class Reach(NamedTuple):
@@ -231,11 +237,12 @@ class LookaroundResolver:
             items = self._confine_reaches(items)
             conflict = _conflict(items, open_left, open_right)
         if conflict is not None:
-            self._refuse(
+            raise unsupported(
+                self._pattern,
                 conflict.name,
-                conflict.offset,
                 f"a {conflict.name} over another assertion's text is not supported here; anchor "
                 "the pattern, or write the cases as alternatives",
+                conflict.offset,
             )
         kept: list[Item] = []
         whole: list[Node] = []
@@ -291,15 +298,6 @@ class LookaroundResolver:
                 value=self._limit,
             )
 
-    def _refuse(self, name: str, offset: int, message: str) -> NoReturn:
-        raise UnsupportedFeatureError(
-            message,
-            code=f"regex-unsupported-{name.replace(' ', '-')}",
-            feature=name,
-            source=self._pattern,
-            offset=offset,
-        )
-
     def _refuse_repeated(self, node: Node) -> NoReturn:
         stack = [node]
         while stack:
@@ -312,7 +310,7 @@ class LookaroundResolver:
                 name = part.name
             if name is not None and isinstance(part, (Look, Edge)):
                 message = f"a {name} inside a repetition is not supported; move it out of the group"
-                self._refuse(name, part.offset, message)
+                raise unsupported(self._pattern, name, message, part.offset)
             stack.extend(reversed(ast.children(part)))
         raise AssertionError("called for a node with an assertion")
 

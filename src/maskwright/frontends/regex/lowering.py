@@ -13,7 +13,7 @@ from .lookaround import LookaroundResolver
 from .parser import parse
 
 if TYPE_CHECKING:
-    from maskwright.ir import Builder
+    from ...ir import Builder
 
 _DEFAULT_LIMITS = RegexLimits()
 

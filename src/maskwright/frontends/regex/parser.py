@@ -15,8 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from maskwright.errors import LimitExceededError
-
+from ...errors import LimitExceededError
 from . import ast, charset
 from .ast import Edge, Node
 from .captures import Frame, GroupNames

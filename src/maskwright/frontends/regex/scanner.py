@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from maskwright.errors import GrammarSyntaxError, UnsupportedFeatureError
-
+from ...errors import GrammarSyntaxError, UnsupportedFeatureError
 from . import charset
 from .charset import CharRanges
 
@@ -45,6 +44,17 @@ _OCTAL = re.compile(r"[0-3][0-7]{0,2}|[4-7][0-7]?")
 _PROPERTY = re.compile(r"\{([A-Za-z0-9_]+)(?:=([A-Za-z0-9_]+))?\}")
 
 
+def unsupported(pattern: str, feature: str, message: str, offset: int) -> UnsupportedFeatureError:
+    """Return the error for a construct of a pattern that is known, but not supported."""
+    return UnsupportedFeatureError(
+        message,
+        code=f"regex-unsupported-{feature.replace(' ', '-')}",
+        feature=feature,
+        source=pattern,
+        offset=offset,
+    )
+
+
 class Scanner:
     """The pattern and where the parse stands.
 
@@ -69,13 +79,7 @@ class Scanner:
 
     def unsupported(self, feature: str, message: str, offset: int) -> NoReturn:
         """Raise the error for a construct that is known, but not supported."""
-        raise UnsupportedFeatureError(
-            message,
-            code=f"regex-unsupported-{feature.replace(' ', '-')}",
-            feature=feature,
-            source=self.pattern,
-            offset=offset,
-        )
+        raise unsupported(self.pattern, feature, message, offset)
 
     def peek(self, ahead: int = 0) -> str:
         """Return the character at the position, or the empty string behind the end."""
@@ -207,7 +211,7 @@ class Scanner:
                 "expected \\p{Name} or \\p{Name=Value}, such as \\p{L} or \\p{Script=Greek}",
                 start,
             )
-        from maskwright.unicode import UnknownPropertyError, property_ranges
+        from ...unicode import UnknownPropertyError, property_ranges
 
         try:
             found = property_ranges(match[1], match[2])
