@@ -35,8 +35,8 @@ struct ObjectPlan {
 
 class PlanTable {
  public:
-  PlanTable(OptionsTable& options, ClauseTable& clauses, ProductivitySolver& solver)
-      : options_(options), clauses_(clauses), solver_(solver) {}
+  PlanTable(ClauseTable& clauses, ProductivitySolver& solver)
+      : clauses_(clauses), solver_(solver) {}
 
   // Of productive shapes. References stay valid.
   const ArrayPlan& array(uint32_t shape);
@@ -47,7 +47,6 @@ class PlanTable {
   ObjectPlan plan_object(uint32_t shape) const;
   uint32_t callee(uint32_t target) const;
 
-  OptionsTable& options_;
   ClauseTable& clauses_;
   ProductivitySolver& solver_;
   std::vector<std::unique_ptr<ArrayPlan>> arrays_;

@@ -39,7 +39,7 @@ struct JsonTables {
         targets(ir, options, limits),
         clauses(ir, options, targets, langs),
         solver(options, targets, clauses, langs),
-        plans(options, clauses, solver) {}
+        plans(clauses, solver) {}
 
   Store& store;
   LangTable langs;
