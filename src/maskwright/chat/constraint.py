@@ -45,6 +45,10 @@ class Constraint(Protocol):
         """A token that the last mask allows, for the case that the logits of all are useless."""
         ...
 
+    def declines(self, token_id: int) -> bool:
+        """Whether another token is to be preferred to an allowed one, if there is another."""
+        ...
+
     def accept(self, token_id: int) -> bool:
         """Advance by a token; True if it ends the generation."""
         ...
@@ -66,10 +70,15 @@ class GrammarConstraint:
 
     def mask(self, logits: NDArray[np.float32]) -> None:
         """Fill the mask of this step and apply it."""
-        if self._matcher.fill_next_token_bitmask(self._bitmask, 0):
+        if self._fill():
             self._apply(logits.reshape(1, -1), self._bitmask)
-        else:
-            self._bitmask.fill(-1)
+
+    def _fill(self) -> bool:
+        """Fill the mask; False if it allows every token."""
+        if self._matcher.fill_next_token_bitmask(self._bitmask, 0):
+            return True
+        self._bitmask.fill(-1)
+        return False
 
     def any_allowed(self) -> int:
         """The lowest id that the last mask allows.
@@ -86,6 +95,11 @@ class GrammarConstraint:
         word = int((self._bitmask[0] != 0).argmax())
         bits = int(self._bitmask[0, word]) & 0xFFFFFFFF
         return word * 32 + (bits & -bits).bit_length() - 1
+
+    def declines(self, token_id: int) -> bool:
+        """No allowed token is worse than another."""
+        del token_id
+        return False
 
     def accept(self, token_id: int) -> bool:
         """Advance the matcher.
@@ -118,6 +132,11 @@ class FreeText:
     def any_allowed(self) -> int:
         """Any token will do."""
         return 0
+
+    def declines(self, token_id: int) -> bool:
+        """No token is worse than another."""
+        del token_id
+        return False
 
     def accept(self, token_id: int) -> bool:
         """Whether the token is a stop token."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from maskwright.chat.constraint import Constraint, GrammarConstraint
+from maskwright.chat.plain_spelling import PlainConstraint, PlainSpelling
 
 if TYPE_CHECKING:
     from maskwright.tokenizers import VocabularyData
@@ -45,6 +46,7 @@ class MaskwrightEngine:
         from maskwright.tokenizer_info import TokenizerInfo, VocabType
 
         self._vocabulary = vocabulary
+        self._spelling = PlainSpelling(vocabulary.token_bytes)
         self._compiler = GrammarCompiler(
             TokenizerInfo(
                 vocabulary.token_bytes,
@@ -65,17 +67,24 @@ class MaskwrightEngine:
         """Compile a grammar, or a schema in one fixed layout.
 
         A schema gets no free whitespace: a small model can otherwise spend its tokens on it.
+
+        Returns:
+            The compiled grammar, and whether its texts are JSON that is to be spelled plainly.
         """
         if self.is_grammar(output_format):
-            return self._compiler.compile_grammar(output_format)
-        return self._compiler.compile_json_schema(output_format, any_whitespace=False)
+            return self._compiler.compile_grammar(output_format), False
+        return self._compiler.compile_json_schema(output_format, any_whitespace=False), True
 
     def constraint(self, compiled: Any) -> Constraint:
         """A fresh matcher; without a stop token the text ends as soon as it is complete."""
         from maskwright.bitmask import apply_token_bitmask_inplace
         from maskwright.matcher import GrammarMatcher
 
+        grammar, is_json = compiled
         matcher = GrammarMatcher(
-            compiled, terminate_without_stop_token=not self._vocabulary.stop_token_ids
+            grammar, terminate_without_stop_token=not self._vocabulary.stop_token_ids
         )
-        return GrammarConstraint(matcher, self._vocabulary.vocab_size, apply_token_bitmask_inplace)
+        size = self._vocabulary.vocab_size
+        if not is_json:
+            return GrammarConstraint(matcher, size, apply_token_bitmask_inplace)
+        return PlainConstraint(matcher, size, apply_token_bitmask_inplace, self._spelling)

@@ -10,6 +10,7 @@ Cost: beside the model, the mask and the sampling, about 5 us per token.
 from __future__ import annotations
 
 import codecs
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter_ns
@@ -20,6 +21,9 @@ from maskwright.chat.result import FinishReason, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from maskwright.chat.constraint import Constraint
     from maskwright.chat.model import LanguageModel
@@ -99,9 +103,7 @@ def generate(
         constraint.mask(logits)
         now = perf_counter_ns()
         clock.mask, mark = clock.mask + now - mark, now
-        token = sampler.sample(logits)
-        if token is None:
-            token = constraint.any_allowed()
+        token = _choose(logits, constraint, sampler)
         now = perf_counter_ns()
         clock.sample, mark = clock.sample + now - mark, now
         finished = constraint.accept(token)
@@ -134,6 +136,19 @@ def generate(
             total_seconds=(perf_counter_ns() - start) * _SECONDS,
         ),
     )
+
+
+def _choose(logits: NDArray[np.float32], constraint: Constraint, sampler: Sampler) -> int:
+    """Choose an allowed token, and one that the constraint declines only if there is no other."""
+    declined: int | None = None
+    while True:
+        token = sampler.sample(logits)
+        if token is None:
+            return constraint.any_allowed() if declined is None else declined
+        if not constraint.declines(token):
+            return token
+        declined = token if declined is None else declined
+        logits[token] = -math.inf
 
 
 def _token_limit(model: LanguageModel, prompt_ids: Sequence[int], max_tokens: int) -> int:
