@@ -44,7 +44,7 @@ def load(
         MissingDependencyError: An optional package is not installed; the message says which.
         TokenizerError: The file is no GGUF file, or its vocabulary is not supported.
         ModelError: The file cannot be loaded.
-        TypeError: Options were given for a model that is loaded already.
+        TypeError: The model is none of these, or options were given for a loaded one.
     """
     if path_or_model is None or isinstance(path_or_model, str | PathLike):
         return Session(LlamaCppModel(path_or_model, **options))
@@ -52,6 +52,11 @@ def load(
         raise TypeError(f"options {sorted(options)} are for loading a file; the model is loaded")
     if hasattr(path_or_model, "render_chat"):
         return Session(path_or_model)
+    if not hasattr(path_or_model, "model_path"):
+        raise TypeError(
+            f"path_or_model is a {type(path_or_model).__name__}; expected the path of a GGUF "
+            "file, a llama_cpp.Llama or a LanguageModel"
+        )
     return Session(LlamaCppModel.from_llama(path_or_model))
 
 
@@ -83,10 +88,13 @@ class Session:
         on_text: OnText | None = None,
         on_token: OnToken | None = None,
     ) -> Result:
-        """Generate text, held to a format if one is given.
+        r"""Generate text, held to a format if one is given.
 
         The prompt is sent as it is: a format restricts what the model can answer, it does not tell
         the model what is expected. Say so in the prompt.
+
+        Under a schema the text has no whitespace but that after ``,`` and ``:``, and strings have
+        no ``\u`` escape where anything else can come.
 
         Args:
             prompt: What the user says, or a whole list of chat messages.

