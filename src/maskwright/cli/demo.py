@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.cli import exit_codes
+from maskwright.cli.loading import load_model
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -52,10 +53,8 @@ _PLAIN: Final = "\x1b[0m"
 
 def run_demo(arguments: Namespace) -> int:
     """Run the command; see `maskwright demo --help`."""
-    from maskwright.chat import session
-
     print("Loading the model ...", flush=True)
-    loaded = session.load(arguments.model)
+    loaded = load_model(arguments.model)
     prompt = arguments.prompt or _PROMPT
     print(f"Prompt: {prompt}\n")
     print("Schema: an object with", ", ".join(_describe()), "\n")

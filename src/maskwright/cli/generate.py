@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
-from maskwright.cli.errors import UsageError
-from maskwright.errors import GrammarError, GrammarSyntaxError
+from maskwright.cli.errors import OutputError, UsageError
+from maskwright.cli.loading import load_model
+from maskwright.errors import GrammarError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,10 +22,7 @@ def run_generate(arguments: Namespace) -> int:
     """Run the command; see `maskwright generate --help`."""
     output_format = _output_format(arguments)
     prompt = _prompt(arguments.prompt)
-
-    from maskwright.chat import session
-
-    loaded = session.load(arguments.model)
+    loaded = load_model(arguments.model)
     try:
         result = loaded.generate(
             prompt,
@@ -35,64 +33,73 @@ def run_generate(arguments: Namespace) -> int:
             on_text=None if arguments.json else _write_text,
         )
     except GrammarError as error:
-        raise _in_file(error, arguments.schema or arguments.ebnf) from error
+        raise _with_origin(error, _origin(arguments)) from error
     if arguments.json:
-        print(json.dumps(_as_object(result), ensure_ascii=False))
-    else:
-        print()
+        _write_text(json.dumps(_as_object(result), ensure_ascii=False))
+    _write_text("\n")
     _report(result)
     return exit_codes.OK if result.finish_reason == "stop" else exit_codes.CUT_OFF
 
 
 def _prompt(argument: str) -> str:
     if argument != "-":
-        prompt = argument
+        prompt, origin = argument, "the prompt"
     else:
-        if sys.stdin.isatty():
-            print("maskwright: type the prompt, then press Ctrl-D", file=sys.stderr)
-        try:
-            prompt = sys.stdin.read()
-        except UnicodeDecodeError as error:
-            raise UsageError(f"the prompt on standard input is not text: {error}") from error
+        prompt, origin = _standard_input(), "the prompt on standard input"
+    try:
+        prompt.encode()
+    except UnicodeEncodeError as error:  # bytes that are no text arrive as lone surrogates
+        raise UsageError(
+            f"{origin} is not UTF-8 text at character {error.start + 1}; convert it to UTF-8"
+        ) from error
     if not prompt.strip():
         raise UsageError("the prompt is empty; expected some text as argument or standard input")
     return prompt
 
 
+def _standard_input() -> str:
+    if sys.stdin is None:  # closed by the caller
+        return ""
+    if sys.stdin.isatty():
+        print("maskwright: type the prompt, then press Ctrl-D", file=sys.stderr)
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the prompt on standard input is not text: {error}") from error
+
+
 def _output_format(arguments: Namespace) -> Any:
-    """The format that the options ask for, or None."""
-    if arguments.schema is not None:
-        return _schema(arguments.schema)
-    if arguments.regex is None and arguments.ebnf is None:
+    """The format that the options ask for, or None; a faulty one is told before a model loads."""
+    origin = _origin(arguments)
+    if origin is None:
         return None
     from maskwright.grammar import Grammar
 
-    if arguments.regex is not None:
-        return Grammar.from_regex(arguments.regex)
-    text = _read(arguments.ebnf)
     try:
-        return Grammar.from_ebnf(text)
+        if arguments.regex is not None:
+            return Grammar.from_regex(arguments.regex)
+        if arguments.ebnf is not None:
+            return Grammar.from_ebnf(_read(arguments.ebnf, "--ebnf"))
+        text = _read(arguments.schema, "--schema")
+        Grammar.from_json_schema(text)
     except GrammarError as error:
-        raise _in_file(error, arguments.ebnf) from error
+        raise _with_origin(error, origin) from error
+    return text  # under a schema, and not a grammar, the answer is parsed
 
 
-def _schema(name: str) -> Any:
-    text = _read(name)
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise UsageError(f"{name}: the JSON is nested too deep") from error
-    except json.JSONDecodeError as error:
-        fault = GrammarSyntaxError(
-            f"not valid JSON: {error.msg}",
-            code="schema-not-json",
-            source=text,
-            offset=error.pos,
+def _origin(arguments: Namespace) -> str | None:
+    """What the format comes from: a file or ``--regex``; None if there is no format."""
+    if arguments.regex is not None:
+        return "--regex"
+    name: str | None = arguments.schema if arguments.schema is not None else arguments.ebnf
+    return name
+
+
+def _read(name: str, option: str) -> str:
+    if not name or name.lstrip().startswith(("{", "[")) or "::=" in name:
+        raise UsageError(
+            f"{option} is {name!r}; expected the name of a file: put the text into a file"
         )
-        raise UsageError(f"{name}: {fault}") from error
-
-
-def _read(name: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -101,14 +108,19 @@ def _read(name: str) -> str:
         raise UsageError(f"{name} is not UTF-8 text: {error}") from error
 
 
-def _in_file(error: GrammarError, name: str | None) -> Exception:
-    """The error with the file's name in front of its message."""
-    return error if name is None else UsageError(f"{name}: {error}")
+def _with_origin(error: GrammarError, origin: str | None) -> Exception:
+    """The error with what the format comes from in front of its message."""
+    return error if origin is None else UsageError(f"{origin}: {error}")
 
 
 def _write_text(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write to standard output: {error.strerror or error}") from error
 
 
 def _as_object(result: Result) -> dict[str, Any]:

@@ -8,14 +8,15 @@ to standard error. Commands are imported when they run, so ``--help`` is fast an
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import math
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.cli import exit_codes
-from maskwright.cli.errors import UsageError
+from maskwright.cli.errors import OutputError, UsageError
 from maskwright.errors import GrammarError, LimitExceededError, MaskwrightError
 
 if TYPE_CHECKING:
@@ -40,14 +41,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    if sys.stderr is None:  # closed by the caller; print() would fall back to standard output
+        sys.stderr = io.StringIO()
+    if sys.stdout is None:
+        return _fail(
+            "standard output is closed; expected a place for the text", exit_codes.RUNTIME_ERROR
+        )
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
-        arguments = _parser().parse_args(argv)
+        arguments, rest = _parser().parse_known_args(argv)
     except SystemExit as stop:  # argparse has printed its help or its message
         return stop.code if isinstance(stop.code, int) else exit_codes.USAGE_ERROR
     try:
+        _refuse_rest(rest, arguments.command)
         code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -57,9 +65,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail("interrupted", exit_codes.INTERRUPTED)
     except (UsageError, GrammarError, LimitExceededError) as error:
         return _fail(str(error), exit_codes.USAGE_ERROR)
-    except (MaskwrightError, ImportError, OSError, MemoryError) as error:
+    except (MaskwrightError, OutputError, ImportError, OSError, MemoryError) as error:
         return _fail(str(error) or type(error).__name__, exit_codes.RUNTIME_ERROR)
     return code
+
+
+def _refuse_rest(rest: list[str], command: str) -> None:
+    """Refuse arguments that no parser knows; the usual reason is a prompt without quotes."""
+    if not rest:
+        return
+    option = next((word for word in rest if word.startswith("-")), None)
+    if option is not None:
+        raise UsageError(f"unknown option {option}; `maskwright {command} --help` lists them")
+    raise UsageError(f"unexpected {rest[0]!r} after the prompt; put the whole prompt in quotes")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -74,11 +92,13 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _fail(message: str, code: int) -> int:
     """Print a message after whatever text has come so far."""
-    try:
-        sys.stdout.flush()
+    if sys.stdout is not None:
+        try:
+            sys.stdout.flush()
+        except OSError:  # nobody reads, or a full disk
+            _silence_stdout()
+    with contextlib.suppress(OSError):
         print(f"maskwright: {message}", file=sys.stderr, flush=True)
-    except BrokenPipeError:
-        _silence_stdout()
     return code
 
 
@@ -100,7 +120,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"maskwright {_version()}")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show the version number and exit"
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_generate(commands.add_parser("generate", help="answer a prompt in a given format"))
     _add_demo(commands.add_parser("demo", help="watch a small model fill in a JSON Schema"))
@@ -176,8 +198,15 @@ def _at_least(kind: type[int | float], low: float) -> Callable[[str], float]:
     return parse
 
 
-def _version() -> str:
-    try:
-        return version("maskwright")
-    except PackageNotFoundError:
-        return "(not installed)"
+class _Version(argparse.Action):
+    """Prints the version; looking it up takes longer than all of ``--help``."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("maskwright")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        print(f"maskwright {number}")
+        parser.exit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import subprocess
@@ -88,6 +89,17 @@ def test_json_output(use: Any, tmp_path: Path, capsys: Any) -> None:
     assert value["usage"]["completion_tokens"] == 5
 
 
+def test_prompt_from_stdin_that_is_no_text(monkeypatch: Any, capsys: Any) -> None:
+    raw = io.BytesIO(b"caf\xe9")
+    for errors in ("strict", "surrogateescape"):  # the second in the locale C
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw, "utf-8", errors=errors))
+        raw = io.BytesIO(b"caf\xe9")
+        assert main(["generate"]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("maskwright: the prompt on standard input is not ")
+        assert err.count("\n") == 1
+
+
 def test_non_ascii_text(use: Any, capsys: Any) -> None:
     use(b"\xc3\xa9x")
     assert main(["generate", "hi"]) == 0
@@ -122,35 +134,46 @@ def test_bad_grammar_is_shown_with_file_and_place(use: Any, tmp_path: Path, caps
     assert "Traceback" not in err
 
 
-def test_bad_schema_is_shown_with_file_and_pointer(use: Any, tmp_path: Path, capsys: Any) -> None:
-    class Refusing(TextsEngine):
-        def compile(self, output_format: Any) -> Any:
-            message = f"type must not be {output_format['type']} at #/type"
-            raise InvalidSchemaError(message, code="x", pointer="#/type")
-
-    use(engine=Refusing(ScriptedModel().vocabulary))
-    name = _schema_file(tmp_path, '{"type": 5}')
-    assert main(["generate", "hi", "--schema", name]) == 2
-    assert capsys.readouterr().err == f"maskwright: {name}: type must not be 5 at #/type\n"
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{\n "a" 1}', "not valid JSON: Expecting ':' delimiter at line 2, column 6"),
-        ("[" * 100_000, "nested too deep"),
+        ('{"type": 5}', "the number 5 at #/type: expected "),
+        ('{"contains": {}}', 'the keyword "contains" at #/contains is not supported'),
+        ('{"type": "null", "type": "string"}', 'duplicate key "type"'),
+        ('{"minimum": NaN}', "not valid JSON: expected a value, found "),
+        ('{\n "a" 1}', "not valid JSON: expected "),
+        ('{"type": ', "found the end at line 1, column 10"),
+        ("[" * 100_000, "found the end"),
         ("\xff", "is not UTF-8 text"),
     ],
 )
-def test_schema_file_that_is_no_json(
-    tmp_path: Path, capsys: Any, content: str, message: str
+def test_bad_schema_is_told_before_a_model_is_loaded(
+    monkeypatch: Any, tmp_path: Path, capsys: Any, content: str, message: str
 ) -> None:
+    monkeypatch.setattr(session_module, "load", None)
     path = tmp_path / "schema.json"
     path.write_bytes(content.encode("latin-1"))
     assert main(["generate", "hi", "--schema", str(path)]) == 2
-    err = capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"maskwright: {path}")
     assert message in err
-    assert str(path) in err
+
+
+def test_refusal_by_the_engine_names_the_file(use: Any, tmp_path: Path, capsys: Any) -> None:
+    class Refusing(TextsEngine):
+        def compile(self, output_format: Any) -> Any:
+            raise InvalidSchemaError(f"cannot: {output_format}", code="x", pointer="#")
+
+    use(engine=Refusing(ScriptedModel().vocabulary))
+    name = _schema_file(tmp_path, "true")
+    assert main(["generate", "hi", "--schema", name]) == 2
+    assert capsys.readouterr().err == f"maskwright: {name}: cannot: true\n"
+
+
+def test_bad_regex_names_the_option(capsys: Any) -> None:
+    assert main(["generate", "hi", "--regex", "("]) == 2
+    assert capsys.readouterr().err.startswith("maskwright: --regex: ")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +186,12 @@ def test_schema_file_that_is_no_json(
         (["generate", "hi", "--temperature", "nan"], "expected a number, at least 0"),
         (["generate", "hi", "--seed", "-1"], "at least 0"),
         (["generate", "hi", "--regex", "a", "--ebnf", "b"], "not allowed with"),
+        (["generate", "hi", "--schema", '{"type": "null"}'], "expected the name of a file"),
+        (["generate", "hi", "--ebnf", 'root ::= "a"'], "expected the name of a file"),
+        (["generate", "hi", "--ebnf", ""], "expected the name of a file"),
+        (["generate", "say", "hi"], "unexpected 'hi' after the prompt; put the whole prompt in"),
+        (["generate", "hi", "--top-k", "3"], "unknown option --top-k; `maskwright generate"),
+        (["generate", "a\udcff"], "the prompt is not UTF-8 text at character 2"),
         ([], "COMMAND"),
         (["explode"], "invalid choice"),
     ],
@@ -218,6 +247,59 @@ def test_reader_that_has_left_ends_quietly(use: Any, monkeypatch: Any, capsys: A
     monkeypatch.setattr(sys, "stdout", Closed())
     assert main(["generate", "hi"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("arguments", [["generate", "hi"], ["generate", "hi", "--json"]])
+def test_full_disk(use: Any, monkeypatch: Any, capsys: Any, arguments: list[str]) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    use(b"a")
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(arguments) == 1
+    assert capsys.readouterr().err == (
+        "maskwright: cannot write to standard output: No space left on device\n"
+    )
+
+
+def test_closed_streams(use: Any, monkeypatch: Any, capsys: Any) -> None:
+    use(b"a", b"b")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        patch.setattr(sys, "stdin", None)
+        assert main(["generate", "hi", "--max-tokens", "1"]) == 3
+        assert main(["generate"]) == 2
+    assert capsys.readouterr().out == "a\n"  # messages do not stray to standard output
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        assert main(["generate", "hi"]) == 1
+    assert "standard output is closed" in capsys.readouterr().err
+
+
+def test_interruption_while_the_model_loads() -> None:
+    # As llama.cpp does: the signal arrives in a callback, where ctypes swallows exceptions.
+    code = """
+import ctypes, os, signal
+from maskwright.cli.loading import interruption_ends_process
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    signal.raise_signal(signal.SIGINT)
+
+before = signal.getsignal(signal.SIGINT)
+with interruption_ends_process():
+    pass
+assert signal.getsignal(signal.SIGINT) is before
+with interruption_ends_process():
+    os.close(2)
+    callback()
+print("went on")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "maskwright: interrupted\n")
 
 
 def test_terminal_gets_a_summary(use: Any, monkeypatch: Any) -> None:
