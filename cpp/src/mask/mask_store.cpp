@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 namespace maskwright {
 
@@ -20,8 +21,9 @@ MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, R
     : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules) {}
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
-                     bool walk, std::vector<uint32_t>& unsure) {
+                     bool walk) {
   std::ranges::fill(row, 0);
+  std::vector<uint32_t> unsure;
   std::vector<Level> now;
   std::vector<uint32_t> refused;
   for (const Config& config : closed) {
@@ -51,7 +53,40 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
     }
     now.push_back({entry, config.stack});
   }
-  return apply(std::move(now), arena, row, walk, unsure);
+  if (!apply(std::move(now), arena, row, walk, unsure)) return false;
+  std::ranges::sort(unsure);
+  unsure.erase(std::unique(unsure.begin(), unsure.end()), unsure.end());
+  for (const uint32_t node : unsure) read_to(node, closed, arena, row);
+  return true;
+}
+
+// Reads the tokens from a node on as the matcher would, and adds those that it accepts.
+void MaskStore::read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
+                        std::span<uint32_t> row) {
+  const std::string_view text = vocabulary_.text(vocabulary_.tokens_from(node)[0]);
+  const uint32_t depth = vocabulary_.depth(node);
+  ConfigSet set;
+  ConfigSet next;
+  for (uint32_t i = 0; i < depth; ++i) {
+    next.clear();
+    runner_.scan(i == 0 ? closed : set.configs(), static_cast<uint8_t>(text[i]), arena, next);
+    std::swap(set, next);
+    if (i + 1 < depth) runner_.close(set, arena, nullptr);
+  }
+  read_below(node, set, arena, row);
+}
+
+void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row) {
+  if (set.empty()) return;
+  for (const uint32_t token : vocabulary_.tokens_at(node)) row[token / 32] |= 1U << token % 32;
+  if (!vocabulary_.has_children(node)) return;
+  runner_.close(set, arena, nullptr);
+  ConfigSet next;
+  for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
+    next.clear();
+    runner_.scan(set.configs(), vocabulary_.byte(child), arena, next);
+    read_below(child, next, arena, row);
+  }
 }
 
 // Adds the masks of the entries and of what follows them.
@@ -62,10 +97,7 @@ bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> 
     for (const Level& level : now) {
       const Entry& entry = entries_[level.entry];
       render(entry, row);
-      for (const uint32_t node : entry.unsure) {
-        const auto tokens = vocabulary_.tokens_from(node);
-        unsure.insert(unsure.end(), tokens.begin(), tokens.end());
-      }
+      unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
       if (!entry.escapes.empty() && !add_children(level, arena, next, walk)) return false;
     }
     now = std::move(next);

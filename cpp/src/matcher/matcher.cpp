@@ -165,16 +165,7 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
   const Step& now = family_->steps[step_];
   if (now.stopped) terminated();
   const uint32_t size = grammar_->vocabulary().vocab_size();
-  family_->unsure.clear();
-  if (!grammar_->masks().fill(configs(), family_->arena, row, walk, family_->unsure)) {
-    return Fill::kCold;
-  }
-  for (const uint32_t token : family_->unsure) {
-    if ((row[token / 32] >> token % 32 & 1U) != 0) continue;
-    ConfigSet after;
-    read_token(token, after);
-    if (!after.empty()) row[token / 32] |= 1U << token % 32;
-  }
+  if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return Fill::kCold;
   if (!grammar_->vocabulary().byte_closed()) drop_unfinishable(row);
   const bool may_stop = now.completed && !terminate_without_stop_token_;
   for (const uint32_t id : stop_token_ids_) {

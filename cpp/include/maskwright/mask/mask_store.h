@@ -10,10 +10,10 @@
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
 // counters far from their bounds share entries. What families leave out of keys although it decides
 // is put right at the end: a *guarded* configuration refuses some trie nodes that its entries allow
-// (a short walk, each time), and nodes where a walk was *unsure* are given to the caller.
+// (a short walk, each time), and nodes where a walk was *unsure* are read each time.
 //
-// A repeated mask costs a few look-ups and copies; a
-// new one a walk over the part of the trie that the state can read.
+// A repeated mask costs a few look-ups and copies; a new one a walk over the part of the trie that
+// the state can read.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,8 @@ class MaskStore {
 
   // Sets the bits of all tokens that text or token symbols allow after the closed configurations;
   // clears all others. `row` has vocabulary.mask_words() words. With `walk` false it returns false,
-  // the row undefined, where a trie walk would be needed. Tokens that the masks can't decide are
-  // appended to `unsure`: their bits are right or 0, and only reading them tells.
-  bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk,
-            std::vector<uint32_t>& unsure);
+  // the row undefined, where a trie walk would be needed.
+  bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk);
 
   const MaskCounters& counters() const { return counters_; }
 
@@ -77,6 +75,9 @@ class MaskStore {
 
   bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
              std::vector<uint32_t>& unsure);
+  void read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
+               std::span<uint32_t> row);
+  void read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row);
   void refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out);
   void append_key(const Config& config, Arena& arena, KeyWords& key);
   // The entry's id, or kMissing where it needs a walk and none is wanted.

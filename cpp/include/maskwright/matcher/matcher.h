@@ -62,7 +62,6 @@ class Matcher {
     Runner runner;
     ConfigSet now, next;
     std::vector<SetId> returned;
-    std::vector<uint32_t> unsure;                   // tokens that a mask leaves open
     std::unordered_map<uint32_t, bool> finishable;  // by interned configurations (finish.cpp)
   };
 
