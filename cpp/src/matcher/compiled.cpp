@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "json/lang_chars.h"
 #include "maskwright/support/error.h"
 
 namespace maskwright {
@@ -29,8 +30,11 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
       ir_, store_, vocabulary_->spellable(), limits_.rules, std::move(hooks),
       [this](uint32_t expr) { return regular_automaton(expr); });
   regular_.reset();
+  may_need_unspellable_ =
+      !vocabulary_->byte_closed() ||
+      (json_ != nullptr && !langs::completes_spellings(vocabulary_->spellable()));
   for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
-    has_token_symbols_ |= ir_.expr_kind(id) == ExprKind::kTokenSet;
+    if (ir_.expr_kind(id) == ExprKind::kTokenSet) has_token_symbols_ = true;
   }
   start_ = rules_->start();
   masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);
