@@ -16,6 +16,7 @@
 // the state can read.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -49,11 +50,18 @@ class MaskStore {
   struct Escape {
     uint32_t node;
     SetId returned;
+    auto operator<=>(const Escape&) const = default;
+  };
+  // An escape of the parent, with what its caller does there.
+  struct Start {
+    uint32_t node;
+    Config config;
+    bool taken;
   };
   struct Entry {
     std::vector<uint32_t> words;  // dense bits, or token ids if sparse
     bool dense = false;
-    std::vector<Escape> escapes;
+    std::vector<Escape> escapes;   // sorted, without duplicates
     std::vector<SetId> sets;       // the distinct sets among the escapes, sorted
     std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
   };
@@ -71,6 +79,7 @@ class MaskStore {
   struct Level {
     uint32_t entry;
     StackRef stack;
+    std::vector<StackRef> more;  // stacks still to be joined
   };
 
   bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
@@ -86,11 +95,13 @@ class MaskStore {
   uint32_t last_entry(uint32_t parent, bool walk);
   void render(const Entry& entry, std::span<uint32_t> row) const;
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
+  StackRef joined(const Level& level, Arena& arena);
 
   // The walk; results in found_ and entry escapes.
   Config localise(const Config& config, Arena& arena);
   void begin_walk();
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
+  void take_starts(std::size_t index, ConfigSet& set);
   void walk_below(uint32_t node, std::vector<Escape>& escapes);
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);
@@ -116,7 +127,9 @@ class MaskStore {
   // Scratch of one walk.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
+  std::vector<Start> starts_;  // by node
   std::vector<Depth> levels_;
+  std::vector<bool> marked_;  // stack nodes, all false between calls
   std::vector<SetId> returned_;
   std::vector<uint32_t> unsure_;
 };
