@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "maskwright/matcher/matcher.h"
 #include "register.h"
 
 namespace nb = nanobind;
@@ -23,7 +24,7 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
   limits.json = {max_targets, max_clauses, max_lang_states};
   const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
   const nb::gil_scoped_release release;
-  return std::make_shared<CompiledGrammar>(buffer, std::move(vocabulary), limits);
+  return maskwright::compile(buffer, std::move(vocabulary), limits);
 }
 
 nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) {

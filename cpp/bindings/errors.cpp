@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <exception>
+#include <string_view>
 
 #include "maskwright/support/error.h"
 #include "register.h"
@@ -26,17 +27,23 @@ const char* class_name(ErrorKind kind) {
   return "MaskwrightError";
 }
 
+// A message may quote bytes of a grammar or a token that are no UTF-8.
+nb::object text(std::string_view bytes) {
+  const auto size = static_cast<Py_ssize_t>(bytes.size());
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), size, "backslashreplace"));
+}
+
 void raise(const Error& error) {
   nb::dict arguments;
   arguments["code"] = error.code();
   if (error.kind() == ErrorKind::kMalformed) arguments["offset"] = error.value();
-  if (error.kind() == ErrorKind::kUnsupported) arguments["feature"] = error.subject();
+  if (error.kind() == ErrorKind::kUnsupported) arguments["feature"] = text(error.subject());
   if (error.kind() == ErrorKind::kLimit) {
     arguments["limit"] = error.subject();
     arguments["value"] = error.value();
   }
   const nb::object type = nb::module_::import_("maskwright.errors").attr(class_name(error.kind()));
-  const nb::object value = type(error.what(), **arguments);
+  const nb::object value = type(text(error.what()), **arguments);
   PyErr_SetObject(type.ptr(), value.ptr());
 }
 

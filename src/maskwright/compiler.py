@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler"]
 
 _MAX_WORD = 2**32 - 1
+_MAX_KEY_CONTAINERS = 200_000
 
 
 class CompiledGrammar:
@@ -300,9 +301,26 @@ def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) ->
 
     Hashing alone would not do: 1, 1.0 and True are equal in Python and not in a schema. Version 2
     of the format depends on nothing but types and contents; it has plain types only, so schemas
-    that hold other objects (or are nested thousands deep) are compiled anew each time.
+    that hold other objects (or are nested thousands deep, or are huge once parts that are used
+    several times are written out) are compiled anew each time.
     """
+    if isinstance(source, (dict, list)) and not _is_small(source):
+        return None
     try:
         return kind, marshal.dumps((source, options), 2)
     except ValueError:
         return None
+
+
+def _is_small(source: dict[Any, Any] | list[Any]) -> bool:
+    """Return whether a tree has few containers; one that occurs several times counts each time."""
+    waiting: list[Any] = [source]
+    left = _MAX_KEY_CONTAINERS
+    while waiting:
+        container = waiting.pop()
+        values = container.values() if isinstance(container, dict) else container
+        left -= 1
+        if left < len(waiting):
+            return False
+        waiting += [value for value in values if isinstance(value, (dict, list, tuple))]
+    return True

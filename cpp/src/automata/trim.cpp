@@ -126,9 +126,19 @@ class Trimmer {
     return {&*found, 1};
   }
 
+  // A repeat that may be left out, of a body without any text: nothing but the empty text.
+  bool never_runs(uint32_t callee) const {
+    return callee < kTargetTag && nfa_.is_repeat(callee) &&
+           nfa_.repeats[nfa_.repeat_of[callee]].min == 0 &&
+           !live_[nfa_.rule_start[body_of(callee)]];
+  }
+
   void drop_dead_edges() {
     for (Position p = 0; p < nfa_.nodes.size(); ++p) {
       Nfa::Node& node = nfa_.nodes[p];
+      for (const CallEdge& call : node.calls) {
+        if (live_[call.target] && never_runs(call.callee)) node.empty.push_back(call.target);
+      }
       std::erase_if(node.bytes, [&](const ByteEdge& edge) { return !live_[edge.target]; });
       std::erase_if(node.tokens, [&](const TokenSetEdge& edge) { return !live_[edge.target]; });
       std::erase_if(node.empty, [&](Position to) { return !live_[to]; });

@@ -1,6 +1,7 @@
 #include "json/lang_chars.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "json/unescape.h"
 
@@ -118,6 +119,17 @@ CodeRanges spellable_code_points(const std::array<bool, 256>& spellable) {
     }
   }
   return result;
+}
+
+bool completes_spellings(const std::array<bool, 256>& spellable) {
+  const auto has = [&](uint32_t byte) { return spellable[byte]; };
+  static constexpr std::string_view kMarks = "{}[]\":,-.0123456789abcdeflnrstu\\";
+  if (!std::ranges::all_of(kMarks, [&](char c) { return has(static_cast<uint8_t>(c)); })) {
+    return false;
+  }
+  const auto leads = std::views::iota(0xC2U, 0xF5U);
+  const auto tails = std::views::iota(0x80U, 0xC0U);
+  return std::ranges::none_of(leads, has) || std::ranges::all_of(tails, has);
 }
 
 CodeRanges spellable_ascii(const std::array<bool, 256>& spellable) {

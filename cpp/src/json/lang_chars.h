@@ -26,6 +26,9 @@ CodeRanges all_code_points();
 CodeRanges spellable_code_points(const std::array<bool, 256>& spellable);
 // The ASCII characters that can be written outside strings.
 CodeRanges spellable_ascii(const std::array<bool, 256>& spellable);
+// Every spelling in JSON that can be begun can be completed: the letters, digits and marks of its
+// syntax are spellable, and so is every continuation byte if some lead byte is.
+bool completes_spellings(const std::array<bool, 256>& spellable);
 
 // Hash-consed code point sets.
 class ClassPool {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 namespace maskwright {
 
@@ -20,8 +21,9 @@ MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, R
     : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules) {}
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
-                     bool walk, std::vector<uint32_t>& unsure) {
+                     bool walk) {
   std::ranges::fill(row, 0);
+  std::vector<uint32_t> unsure;
   std::vector<Level> now;
   std::vector<uint32_t> refused;
   for (const Config& config : closed) {
@@ -39,7 +41,7 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
       if (!refused.empty()) {
         // What the other configurations allow stays.
         std::vector<uint32_t> own(row.size(), 0);
-        if (!apply({{entry, config.stack}}, arena, own, walk, unsure)) return false;
+        if (!apply({{entry, config.stack, {}}}, arena, own, walk, unsure)) return false;
         for (const uint32_t node : refused) {
           for (const uint32_t token : vocabulary_.tokens_from(node)) {
             own[token / 32] &= ~(1U << token % 32);
@@ -49,9 +51,42 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
         continue;
       }
     }
-    now.push_back({entry, config.stack});
+    now.push_back({entry, config.stack, {}});
   }
-  return apply(std::move(now), arena, row, walk, unsure);
+  if (!apply(std::move(now), arena, row, walk, unsure)) return false;
+  std::ranges::sort(unsure);
+  unsure.erase(std::unique(unsure.begin(), unsure.end()), unsure.end());
+  for (const uint32_t node : unsure) read_to(node, closed, arena, row);
+  return true;
+}
+
+// Reads the tokens from a node on as the matcher would, and adds those that it accepts.
+void MaskStore::read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
+                        std::span<uint32_t> row) {
+  const std::string_view text = vocabulary_.text(vocabulary_.tokens_from(node)[0]);
+  const uint32_t depth = vocabulary_.depth(node);
+  ConfigSet set;
+  ConfigSet next;
+  for (uint32_t i = 0; i < depth; ++i) {
+    next.clear();
+    runner_.scan(i == 0 ? closed : set.configs(), static_cast<uint8_t>(text[i]), arena, next);
+    std::swap(set, next);
+    if (i + 1 < depth) runner_.close(set, arena, nullptr);
+  }
+  read_below(node, set, arena, row);
+}
+
+void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row) {
+  if (set.empty()) return;
+  for (const uint32_t token : vocabulary_.tokens_at(node)) row[token / 32] |= 1U << token % 32;
+  if (!vocabulary_.has_children(node)) return;
+  runner_.close(set, arena, nullptr);
+  ConfigSet next;
+  for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
+    next.clear();
+    runner_.scan(set.configs(), vocabulary_.byte(child), arena, next);
+    read_below(child, next, arena, row);
+  }
 }
 
 // Adds the masks of the entries and of what follows them.
@@ -59,13 +94,11 @@ bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> 
                       std::vector<uint32_t>& unsure) {
   while (!now.empty()) {
     std::vector<Level> next;
-    for (const Level& level : now) {
+    for (Level& level : now) {
+      level.stack = joined(level, arena);
       const Entry& entry = entries_[level.entry];
       render(entry, row);
-      for (const uint32_t node : entry.unsure) {
-        const auto tokens = vocabulary_.tokens_from(node);
-        unsure.insert(unsure.end(), tokens.begin(), tokens.end());
-      }
+      unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
       if (!entry.escapes.empty() && !add_children(level, arena, next, walk)) return false;
     }
     now = std::move(next);
@@ -116,13 +149,32 @@ bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level
         id == kBottom ? last_entry(level.entry, walk) : child_entry(level.entry, node, arena, walk);
     if (child == kMissing) return false;
     const auto same = std::ranges::find(out, child, &Level::entry);
-    if (same != out.end()) {
-      same->stack = arena.join(same->stack, node.below);
-    } else {
-      out.push_back({child, node.below});
+    if (same == out.end()) {
+      out.push_back({child, node.below, {}});
+    } else if (same->stack != node.below) {
+      same->more.push_back(node.below);
     }
   }
   return true;
+}
+
+// The stacks of a level as one. Thousands of nodes may lie below an ambiguous text, most of them
+// several times, so they are marked rather than joined pair by pair.
+StackRef MaskStore::joined(const Level& level, Arena& arena) {
+  if (level.more.empty()) return level.stack;
+  std::vector<uint32_t> all;
+  const auto gather = [&](StackRef stack) {
+    for (const uint32_t id : arena.nodes(stack)) {
+      if (id >= marked_.size()) marked_.resize(id + 1);
+      if (!marked_[id]) all.push_back(id);
+      marked_[id] = true;
+    }
+  };
+  gather(level.stack);
+  for (const StackRef stack : level.more) gather(stack);
+  for (const uint32_t id : all) marked_[id] = false;
+  std::ranges::sort(all);
+  return arena.reference(all);
 }
 
 // --- entries ------------------------------------------------------------------------------------
@@ -175,22 +227,34 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
   }
   if (!walk) return kMissing;
   begin_walk();
-  std::vector<Escape> escapes;
-  std::vector<Config> local;
-  for (const Config& config : after) local.push_back(localise(config, arena));
-  for (const Escape& escape : entries_[parent].escapes) {
-    const auto& sets = entries_[parent].sets;
-    const auto index = std::ranges::lower_bound(sets, escape.returned) - sets.begin();
-    const Config& config = local[static_cast<std::size_t>(index)];
+  const Entry& from = entries_[parent];
+  for (const Escape& escape : from.escapes) {
+    const auto index = std::ranges::lower_bound(from.sets, escape.returned) - from.sets.begin();
+    const Config& config = after[static_cast<std::size_t>(index)];
     if (config.state == kDead) continue;
+    starts_.push_back({escape.node, localise(config, arena), false});
+  }
+  std::vector<Escape> escapes;
+  for (std::size_t i = 0; i < starts_.size(); ++i) {
+    if (starts_[i].taken) continue;
+    const uint32_t root = starts_[i].node;
     levels_[0].set.clear();
-    runner_.add(config, *arena_, levels_[0].set);
+    take_starts(i, levels_[0].set);
     if (levels_[0].set.empty()) continue;
-    enter(escape.node, levels_[0].set, escapes);
+    enter(root, levels_[0].set, escapes);
     settle(levels_[0]);
-    walk_below(escape.node, escapes);
+    walk_below(root, escapes);
   }
   return finish_walk(key, std::move(escapes));
+}
+
+// Adds all that starts at one node; `index` is the first of them.
+void MaskStore::take_starts(std::size_t index, ConfigSet& set) {
+  const uint32_t node = starts_[index].node;
+  for (; index < starts_.size() && starts_[index].node == node; ++index) {
+    runner_.add(starts_[index].config, *arena_, set);
+    starts_[index].taken = true;
+  }
 }
 
 // Below the root frame nothing follows: the tokens that end exactly where it returned.
@@ -227,6 +291,7 @@ void MaskStore::begin_walk() {
   arena_->regs().set_memory(RegisterPool::Memory::kUnsure);
   unsure_.clear();
   found_.assign(vocabulary_.mask_words(), 0);
+  starts_.clear();
   if (levels_.empty()) levels_.resize(vocabulary_.max_token_length() + 1);
   ++counters_.cold_walks;
 }
@@ -247,6 +312,7 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
       }
     }
   }
+  std::ranges::sort(escapes);
   for (const Escape& escape : escapes) entry.sets.push_back(escape.returned);
   std::ranges::sort(entry.sets);
   entry.sets.erase(std::unique(entry.sets.begin(), entry.sets.end()), entry.sets.end());
@@ -263,17 +329,22 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
 
 // --- the walk -----------------------------------------------------------------------------------
 
-// Walks the subtree below `node`; levels_[0] holds the closed configurations at it.
+// Walks the subtree below `node`; levels_[0] holds the closed configurations at it. Starts inside
+// the subtree that the walk comes by join it, so that no trie node is read twice for one entry.
 void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
   const uint32_t base = vocabulary_.depth(node);
   const uint32_t end = vocabulary_.next(node);
   uint64_t visited = 0;
+  auto start = static_cast<std::size_t>(std::ranges::upper_bound(starts_, node, {}, &Start::node) -
+                                        starts_.begin());
   for (uint32_t i = node + 1; i < end;) {
     ++visited;
+    while (start < starts_.size() && starts_[start].node < i) ++start;
+    const bool joined = start < starts_.size() && starts_[start].node == i;
     const uint32_t level = vocabulary_.depth(i) - base;
     const Depth& from = levels_[level - 1];
     Depth& here = levels_[level];
-    if (from.single && step_single(from, vocabulary_.byte(i), here)) {
+    if (from.single && !joined && step_single(from, vocabulary_.byte(i), here)) {
       if (here.config.state == kDead) {
         if (arena_->regs().take_unsure()) unsure_.push_back(i);
         i = vocabulary_.next(i);
@@ -295,6 +366,7 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
       runner_.scan(from.set.configs(), vocabulary_.byte(i), *arena_, here.set);
     }
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
+    if (joined) take_starts(start, here.set);
     if (here.set.empty()) {
       i = vocabulary_.next(i);
       continue;

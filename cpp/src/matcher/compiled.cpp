@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "json/lang_chars.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
 
@@ -70,8 +71,11 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
   };
   rules_ = std::make_unique<RulesMachine>(ir_, store_, vocabulary_->spellable(), limits.rules,
                                           std::move(hooks), regular);
+  may_need_unspellable_ =
+      !vocabulary_->byte_closed() ||
+      (json_ != nullptr && !langs::completes_spellings(vocabulary_->spellable()));
   for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
-    has_token_symbols_ |= ir_.expr_kind(id) == ExprKind::kTokenSet;
+    if (ir_.expr_kind(id) == ExprKind::kTokenSet) has_token_symbols_ = true;
   }
   start_ = rules_->start();
   masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "maskwright/support/error.h"
 
@@ -44,6 +45,7 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
                 "the vocabulary has no stop token, so a text could never end; give the tokenizer "
                 "stop_token_ids or pass override_stop_tokens or terminate_without_stop_token=True");
   }
+  needs_search_ = needs_search();
   const std::lock_guard lock(grammar_->mutex());
   start();
 }
@@ -165,17 +167,8 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
   const Step& now = family_->steps[step_];
   if (now.stopped) terminated();
   const uint32_t size = grammar_->vocabulary().vocab_size();
-  family_->unsure.clear();
-  if (!grammar_->masks().fill(configs(), family_->arena, row, walk, family_->unsure)) {
-    return Fill::kCold;
-  }
-  for (const uint32_t token : family_->unsure) {
-    if ((row[token / 32] >> token % 32 & 1U) != 0) continue;
-    ConfigSet after;
-    read_token(token, after);
-    if (!after.empty()) row[token / 32] |= 1U << token % 32;
-  }
-  if (!grammar_->vocabulary().byte_closed()) drop_unfinishable(row);
+  if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return Fill::kCold;
+  if (needs_search_) drop_unfinishable(row);
   const bool may_stop = now.completed && !terminate_without_stop_token_;
   for (const uint32_t id : stop_token_ids_) {
     const uint32_t bit = 1U << id % 32;
@@ -221,6 +214,16 @@ bool Matcher::is_completed() const {
 uint64_t Matcher::num_steps() const {
   const std::lock_guard lock(grammar_->mutex());
   return family_->steps[step_].depth;
+}
+
+std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
+                                         std::shared_ptr<const Vocabulary> vocabulary,
+                                         const CompileLimits& limits) {
+  auto grammar = std::make_shared<CompiledGrammar>(ir, std::move(vocabulary), limits);
+  if (grammar->may_need_unspellable() || grammar->has_token_symbols()) {
+    const Matcher probe(grammar, std::nullopt, true);
+  }
+  return grammar;
 }
 
 }  // namespace maskwright

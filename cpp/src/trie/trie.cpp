@@ -96,11 +96,10 @@ void Vocabulary::build_trie() {
 }
 
 std::size_t Vocabulary::memory_bytes() const {
-  std::size_t total =
-      bytes_.capacity() + leads_to_quote_.capacity() / 8 +
-      (depths_.capacity() + next_.capacity() + subtree_index_.capacity() + token_begin_.capacity() +
-       token_ids_.capacity()) *
-          4;
+  std::size_t total = bytes_.capacity() + leads_to_quote_.capacity() / 8 +
+                      (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
+                       token_begin_.capacity() + token_ids_.capacity()) *
+                          4;
   total += subtrees_.capacity() * sizeof(Subtree);
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);

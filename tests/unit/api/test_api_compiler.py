@@ -239,3 +239,19 @@ def test_threads_share_one_compilation(compiler):
         results = list(pool.map(work, range(8)))
     assert all(a is b for other in results for a, b in zip(results[0], other, strict=True))
     assert compiler.stats().grammars.misses == 5
+
+
+def test_a_schema_that_is_huge_when_written_out():
+    shared = {"type": "string"}
+    for _ in range(60):
+        shared = {"anyOf": [shared, shared]}
+    compiler = GrammarCompiler(TokenizerInfo(['"', "a", "</s>"], stop_token_ids=2))
+    compiled = compiler.compile_json_schema(shared)
+    assert GrammarMatcher(compiled).accept_string('"a"')
+    assert compiler.get_cache_size_bytes() == 0  # not kept: its key would not fit in memory
+
+
+def test_a_message_may_quote_bytes(compiler):
+    data = Grammar.from_ebnf('root ::= "a" root').ir.replace(b"root", b"ro\xfft")
+    with pytest.raises(UnsatisfiableGrammarError, match=r"ro\\xfft"):
+        compiler.compile_grammar(Grammar(data))

@@ -194,7 +194,8 @@ def test_without_any_stop_token():
         with pytest.raises(MatcherError, match="stop_token_ids") as caught:
             GrammarMatcher(grammar, **options)
         assert caught.value.code == "matcher-no-stop-token"
-    assert GrammarMatcher(grammar, override_stop_tokens=0).stop_token_ids == [0]
+    grammar = compiled('root ::= "a"', TokenizerInfo(["a", "b"]))
+    assert GrammarMatcher(grammar, override_stop_tokens=1).stop_token_ids == [1]
 
 
 def test_terminate_without_stop_token():

@@ -141,3 +141,16 @@ def test_options_without_meaning_are_refused(options):
     with pytest.raises(GrammarError, match="expected") as caught:
         compile_json_schema({}, **options)
     assert caught.value.code == "schema-invalid-option"
+
+
+@pytest.mark.parametrize("separators", [",", (",",), (",", ":", ":")])
+def test_separators_that_are_not_two(separators):
+    with pytest.raises(GrammarError, match="expected two") as caught:
+        compile_json_schema({}, any_whitespace=False, separators=separators)
+    assert caught.value.code == "schema-invalid-option"
+
+
+@pytest.mark.parametrize("options", [{"dialect": 5}, {"separators": (1, 2)}])
+def test_options_of_the_wrong_type(options):
+    with pytest.raises(TypeError):
+        compile_json_schema({}, any_whitespace=False, **options)

@@ -10,12 +10,13 @@
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
 // counters far from their bounds share entries. What families leave out of keys although it decides
 // is put right at the end: a *guarded* configuration refuses some trie nodes that its entries allow
-// (a short walk, each time), and nodes where a walk was *unsure* are given to the caller.
+// (a short walk, each time), and nodes where a walk was *unsure* are read each time.
 //
-// A repeated mask costs a few look-ups and copies; a
-// new one a walk over the part of the trie that the state can read.
+// A repeated mask costs a few look-ups and copies; a new one a walk over the part of the trie that
+// the state can read.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -40,10 +41,8 @@ class MaskStore {
 
   // Sets the bits of all tokens that text or token symbols allow after the closed configurations;
   // clears all others. `row` has vocabulary.mask_words() words. With `walk` false it returns false,
-  // the row undefined, where a trie walk would be needed. Tokens that the masks can't decide are
-  // appended to `unsure`: their bits are right or 0, and only reading them tells.
-  bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk,
-            std::vector<uint32_t>& unsure);
+  // the row undefined, where a trie walk would be needed.
+  bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk);
 
   const MaskCounters& counters() const { return counters_; }
 
@@ -51,11 +50,18 @@ class MaskStore {
   struct Escape {
     uint32_t node;
     SetId returned;
+    auto operator<=>(const Escape&) const = default;
+  };
+  // An escape of the parent, with what its caller does there.
+  struct Start {
+    uint32_t node;
+    Config config;
+    bool taken;
   };
   struct Entry {
     std::vector<uint32_t> words;  // dense bits, or token ids if sparse
     bool dense = false;
-    std::vector<Escape> escapes;
+    std::vector<Escape> escapes;   // sorted, without duplicates
     std::vector<SetId> sets;       // the distinct sets among the escapes, sorted
     std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
   };
@@ -73,10 +79,14 @@ class MaskStore {
   struct Level {
     uint32_t entry;
     StackRef stack;
+    std::vector<StackRef> more;  // stacks still to be joined
   };
 
   bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
              std::vector<uint32_t>& unsure);
+  void read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
+               std::span<uint32_t> row);
+  void read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row);
   void refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out);
   void append_key(const Config& config, Arena& arena, KeyWords& key);
   // The entry's id, or kMissing where it needs a walk and none is wanted.
@@ -85,11 +95,13 @@ class MaskStore {
   uint32_t last_entry(uint32_t parent, bool walk);
   void render(const Entry& entry, std::span<uint32_t> row) const;
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
+  StackRef joined(const Level& level, Arena& arena);
 
   // The walk; results in found_ and entry escapes.
   Config localise(const Config& config, Arena& arena);
   void begin_walk();
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
+  void take_starts(std::size_t index, ConfigSet& set);
   void walk_below(uint32_t node, std::vector<Escape>& escapes);
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);
@@ -115,7 +127,9 @@ class MaskStore {
   // Scratch of one walk.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
+  std::vector<Start> starts_;  // by node
   std::vector<Depth> levels_;
+  std::vector<bool> marked_;  // stack nodes, all false between calls
   std::vector<SetId> returned_;
   std::vector<uint32_t> unsure_;
 };

@@ -47,6 +47,8 @@ class CompiledGrammar {
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
   bool has_token_symbols() const { return has_token_symbols_; }
+  // A text may get to where only bytes lead on that are no tokens of their own, or no token has.
+  bool may_need_unspellable() const { return may_need_unspellable_; }
 
  private:
   mutable std::mutex mutex_;
@@ -57,6 +59,7 @@ class CompiledGrammar {
   std::unique_ptr<RulesMachine> rules_;
   std::unique_ptr<MaskStore> masks_;
   StateId start_ = kDead;
+  bool may_need_unspellable_ = false;
   bool has_token_symbols_ = false;
 };
 

@@ -62,7 +62,6 @@ class Matcher {
     Runner runner;
     ConfigSet now, next;
     std::vector<SetId> returned;
-    std::vector<uint32_t> unsure;                   // tokens that a mask leaves open
     std::unordered_map<uint32_t, bool> finishable;  // by interned configurations (finish.cpp)
   };
 
@@ -77,7 +76,10 @@ class Matcher {
   void read_token(uint32_t token, ConfigSet& out);
   bool is_stop(uint32_t token) const;
 
-  // For vocabularies that are not byte-closed, see finish.cpp.
+  // Where the vocabulary cannot spell every text, see finish.cpp.
+  class Search;
+  bool needs_search() const;
+  bool readable(uint32_t node) const;
   struct Closed {
     uint32_t configs;
     bool completed;
@@ -91,7 +93,14 @@ class Matcher {
   std::shared_ptr<Family> family_;
   std::vector<uint32_t> stop_token_ids_;
   bool terminate_without_stop_token_;
+  bool needs_search_ = false;
   uint32_t step_ = 0;
 };
+
+// Compiles, and checks once that the vocabulary's tokens can spell a text. Raises what the
+// constructors of both do.
+std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
+                                         std::shared_ptr<const Vocabulary> vocabulary,
+                                         const CompileLimits& limits);
 
 }  // namespace maskwright

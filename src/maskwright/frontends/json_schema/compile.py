@@ -146,6 +146,8 @@ def _read(schema: Any) -> dict[str, Any] | bool:
 def _check_dialect(name: str | None) -> Dialect:
     if name is None:
         return DEFAULT
+    if not isinstance(name, str):
+        raise TypeError(f"dialect is a {type(name).__name__}; expected a str or None")
     found = dialect_named(name)
     if found is None:
         raise GrammarError(
@@ -167,11 +169,14 @@ def _check_separators(
             code="schema-unsupported-option",
             feature="indent",
         )
-    item, key = _DEFAULT_SEPARATORS if separators is None else separators
+    given = _DEFAULT_SEPARATORS if separators is None else tuple(separators)
+    item, key = given if len(given) == 2 else ("", "")
+    if not all(isinstance(text, str) for text in given):
+        raise TypeError(f"separators are {separators!r}; expected two str: (', ', ': ')")
     if _ITEM_SEPARATOR.fullmatch(item) and _KEY_SEPARATOR.fullmatch(key):
         return item.encode("ascii"), key.encode("ascii")
     raise GrammarError(
-        f"separators are {item!r} and {key!r}: expected a comma and a colon, "
+        f"separators are {', '.join(map(repr, given))}: expected two, a comma and a colon, "
         "each with JSON whitespace around it at most",
         code="schema-invalid-option",
     )
