@@ -13,6 +13,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 60
 PYTEST_ARGS ?=
 BENCH_ARGS ?= --quick
+# What pip says while it builds the package; -v shows each compile step.
+PIP_OUTPUT ?= -q
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -48,7 +50,7 @@ $(VENV)/.stamp-build: pyproject.toml | $(BIN)/python
 
 $(VENV)/.stamp-package: $(VENV)/.stamp-build $(NATIVE_SOURCES)
 	@echo "building and installing maskwright"
-	@$(PIP) install -q --no-build-isolation -e .
+	@$(PIP) install $(PIP_OUTPUT) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-build

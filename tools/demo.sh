@@ -23,7 +23,7 @@ quietly() {
   while kill -0 "$pid" 2>/dev/null; do
     if [ "$SECONDS" -ge "$next" ]; then
       step=$(grep -oE '\[[0-9]+/[0-9]+\]' "$log" | tail -n 1 || true)
-      say "  ... still at work ${step:+(compile step $step)}"
+      say "  ... still at work${step:+ (compile step $step)}"
       next=$((SECONDS + 10))
     fi
     sleep 1
@@ -44,7 +44,7 @@ fi
 pip=("$VENV/bin/python" -m pip --disable-pip-version-check)
 
 quietly "1/3 maskwright: building and installing" "$VENV/demo-1-maskwright.log" \
-  "$MAKE" --no-print-directory "$VENV/.stamp-package"
+  "$MAKE" --no-print-directory PIP_OUTPUT=-v "$VENV/.stamp-package"
 
 if [ ! -e "$VENV/.stamp-demo" ] || [ pyproject.toml -nt "$VENV/.stamp-demo" ]; then
   "$VENV/bin/python" tools/requirements.py demo >"$VENV/demo.txt"
@@ -64,4 +64,6 @@ if [ ! -e "$VENV/.stamp-demo" ] || [ pyproject.toml -nt "$VENV/.stamp-demo" ]; t
 fi
 
 say "ready"
-exec "$VENV/bin/maskwright" demo "$@"
+"$VENV/bin/maskwright" demo "$@"
+echo
+echo "Next: source $VENV/bin/activate, then maskwright generate --help"
