@@ -1,4 +1,4 @@
-"""No dead ends: what the tokens cannot complete is refused, at the latest when a matcher is made."""
+"""No dead ends: what tokens cannot complete is refused, at the latest when a matcher is made."""
 
 from __future__ import annotations
 
