@@ -1,7 +1,7 @@
 """The one place where tests of this folder touch the core: names, arrays and defaults.
 
-``CORE`` is the core module or None; tests that need it skip with ``needs_core``. Everything here is
-a thin wrapper, so a change of names in the core is one edit here.
+Everything here is a thin wrapper, so a change of names in the core is one edit here. A core that
+can't be imported is an error and no reason to skip: without it nothing would be tested.
 """
 
 from __future__ import annotations
@@ -11,16 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 
 from vocabularies import TestVocabulary
 
-try:
-    CORE: Any = importlib.import_module("maskwright._core")
-except ImportError:
-    CORE = None
-
-needs_core = pytest.mark.skipif(CORE is None, reason="the C++ core is not built")
+CORE: Any = importlib.import_module("maskwright._core")
 
 _CACHE: dict[TestVocabulary, Any] = {}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import maskwright.errors
-from core_adapter import CORE, CoreMatcher, needs_core
+from core_adapter import CoreMatcher
 from corpus import compile_source
 from oracle import reference_matcher
 from reference import ReferenceLimitError
@@ -60,7 +60,7 @@ def options_of(case):
 def matchers_of(case, ir):
     """Reference and core; a hostile case runs through the core elsewhere."""
     yield "reference", reference_matcher(ir, BYTES)
-    if CORE is not None and not is_hostile(case):
+    if not is_hostile(case):
         yield "core", CoreMatcher.compile(ir, BYTES)
 
 
@@ -105,7 +105,6 @@ def test_case(case):
             )
 
 
-@needs_core
 @pytest.mark.parametrize("case", [p for p in load_cases() if is_hostile(p.values[0])])
 def test_hostile_case_in_a_process_of_its_own(case):
     case = {**case, "front_end_options": options_of(case)}

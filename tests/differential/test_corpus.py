@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import maskwright.errors
-from core_adapter import CORE, CoreMatcher, compile_core, needs_core
+from core_adapter import CoreMatcher, compile_core
 from corpus import STOP, CorpusCase, corpus_cases, greedy_tokens
 from oracle import Oracle, reference_matcher
 
@@ -84,12 +84,10 @@ def test_errors(case):
         return
     assert error is maskwright.errors.UnsatisfiableGrammarError, case.describe()
     assert reference_matcher(ir, case.tokens()).is_empty_language, case.describe()
-    if CORE is not None:
-        with pytest.raises(error):
-            CoreMatcher.compile(ir, case.tokens())
+    with pytest.raises(error):
+        CoreMatcher.compile(ir, case.tokens())
 
 
-@needs_core
 @pytest.mark.parametrize("case", named(GOOD))
 def test_core_by_bytes(case):
     matcher = CoreMatcher.compile(case.ir(), case.tokens())
@@ -97,7 +95,6 @@ def test_core_by_bytes(case):
     check_allowed_next(case, matcher)
 
 
-@needs_core
 @pytest.mark.parametrize("case", named(GOOD))
 def test_core_by_tokens_cold_warm_rolled_back_and_forked(case):
     v = case.tokens()
@@ -131,7 +128,6 @@ def read_tokens(case, matcher, ids):
     return rows
 
 
-@needs_core
 @pytest.mark.parametrize("case", named(GOOD, DIFFERENT_MASKS))
 def test_oracle_on_the_way_through_accepted_texts(case):
     """Every mask on the way through one accepted text, for all tokens, against the reference."""

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from core_adapter import CoreMatcher, needs_core
+from core_adapter import CoreMatcher
 from corpus import compile_source
 from vocabularies import vocabulary
-
-pytestmark = needs_core
 
 
 def accepts(schema, text, options):

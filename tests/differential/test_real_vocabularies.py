@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core_adapter import CoreMatcher, compile_core, needs_core
+from core_adapter import CoreMatcher, compile_core
 from corpus import compile_source
 from oracle import Oracle, reference_matcher
 from strategies import EFFORT
@@ -26,7 +26,7 @@ DATA = os.environ.get("MASKWRIGHT_TEST_DATA")
 BYTES = vocabulary("bytes")
 N_STEPS = 6 * EFFORT
 
-pytestmark = [pytest.mark.data, needs_core]
+pytestmark = pytest.mark.data
 
 ORDER = {"any_order": True, "strict_mode": False}
 PERSON = {

@@ -7,12 +7,10 @@ import random
 
 import pytest
 
-from core_adapter import CoreMatcher, compile_core, needs_core
+from core_adapter import CoreMatcher, compile_core
 from corpus import compile_source
 from oracle import Oracle
 from vocabularies import make_vocabulary
-
-pytestmark = needs_core
 
 ANY_ORDER = {"any_order": True, "strict_mode": False, "max_whitespace_cnt": 1}
 SCHEMAS = [

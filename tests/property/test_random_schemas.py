@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maskwright.errors
-from core_adapter import CORE, CoreMatcher, needs_core
+from core_adapter import CoreMatcher
 from maskwright.frontends.json_schema import compile_json_schema
 from oracle import Oracle, reference_matcher
 from schema_specs import schema_ir
@@ -45,8 +45,6 @@ def reads(matcher, text):
 def is_unsatisfiable(schema, ir):
     """Whether neither core nor reference find a text; they must agree."""
     empty = reference_matcher(ir, JSON).is_empty_language
-    if CORE is None:
-        return empty
     try:
         CoreMatcher.compile(ir, JSON)
     except maskwright.errors.UnsatisfiableGrammarError:
@@ -85,7 +83,6 @@ def test_front_end_and_hand_made_ir_mean_the_same(data):
     assert front_end.is_completed() == hand_made.is_completed(), (schema, options, text)
 
 
-@needs_core
 @given(any_schemas, st.integers(0, 10**6))
 @examples(60)
 def test_sampled_outputs_are_valid(schema, seed):
@@ -98,7 +95,6 @@ def test_sampled_outputs_are_valid(schema, seed):
         oracle.fail(f"{text!r} is not valid")
 
 
-@needs_core
 @given(any_schemas, st.integers(0, 10**6))
 @examples(40)
 def test_oracle_in_declared_order_and_strict_mode(schema, seed):
@@ -108,7 +104,6 @@ def test_oracle_in_declared_order_and_strict_mode(schema, seed):
         Oracle(ir, JSON, source).walk(random.Random(seed), 8)
 
 
-@needs_core
 @given(st.data())
 @examples(100)
 def test_verdicts_on_spellings_of_instances(data):
@@ -123,7 +118,6 @@ def test_verdicts_on_spellings_of_instances(data):
     assert reads(CoreMatcher.compile(ir, JSON), text) == expected, (schema, text)
 
 
-@needs_core
 @given(st.data())
 @examples(60)
 def test_masks_on_the_way_through_instances(data):

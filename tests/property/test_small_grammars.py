@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maskwright.errors
-from core_adapter import CORE, CoreMatcher, needs_core
+from core_adapter import CORE, CoreMatcher
 from grammar_specs import all_specs, to_ir, to_text
 from oracle import Oracle, reference_matcher
 from strategies import EFFORT, examples, grammars
 from vocabularies import vocabulary
-
-pytestmark = needs_core
 
 AB = vocabulary("ab")
 MAX_LENGTH = 6
