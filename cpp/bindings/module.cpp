@@ -10,7 +10,7 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled engine of maskwright. Private: use the names of the package maskwright.";
-  m.def("library_version", &maskwright::library_version,
+  m.def("engine_version", &maskwright::engine_version,
         "Return the release of the compiled engine, for example ``0.1.0``.");
   m.attr("IR_VERSION") = maskwright::kIrVersion;
   register_errors(m);

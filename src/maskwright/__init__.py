@@ -108,7 +108,7 @@ def __getattr__(name: str) -> Any:
     if module is not None:
         value = getattr(importlib.import_module(f".{module}", __name__), name)
     elif name == "__version__":
-        value = importlib.import_module("._core", __name__).library_version()
+        value = importlib.import_module("._core", __name__).engine_version()
     elif name == "testing":
         return importlib.import_module(".testing", __name__)
     else:

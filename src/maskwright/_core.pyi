@@ -5,7 +5,7 @@ The compiled engine of maskwright. Private: use the names of the package maskwri
 from collections.abc import Sequence
 
 
-def library_version() -> str:
+def engine_version() -> str:
     """Return the release of the compiled engine, for example ``0.1.0``."""
 
 IR_VERSION: int = 1

@@ -32,4 +32,4 @@ def test_import_leaves_large_packages_alone(loaded_modules, package):
 def test_the_engine_has_the_version_of_the_package():
     core = importlib.import_module("maskwright._core")
     metadata = importlib.import_module("importlib.metadata")
-    assert core.library_version() == metadata.version("maskwright")
+    assert core.engine_version() == metadata.version("maskwright")

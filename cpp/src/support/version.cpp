@@ -7,6 +7,6 @@
 
 namespace maskwright {
 
-std::string_view library_version() noexcept { return MASKWRIGHT_VERSION; }
+std::string_view engine_version() noexcept { return MASKWRIGHT_VERSION; }
 
 }  // namespace maskwright

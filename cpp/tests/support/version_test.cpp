@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
-TEST_CASE("the library version has the form major.minor.patch") {
-  const std::string_view version = maskwright::library_version();
+TEST_CASE("the engine version has the form major.minor.patch") {
+  const std::string_view version = maskwright::engine_version();
   REQUIRE_FALSE(version.empty());
   CHECK(version.front() >= '0');
   CHECK(version.front() <= '9');

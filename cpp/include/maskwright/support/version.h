@@ -6,7 +6,7 @@
 
 namespace maskwright {
 
-// Release of the library, for example "0.1.0". The text lives as long as the program.
-std::string_view library_version() noexcept;
+// Release of the engine, for example "0.1.0". The text lives as long as the program.
+std::string_view engine_version() noexcept;
 
 }  // namespace maskwright
