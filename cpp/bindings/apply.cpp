@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,10 @@ LogitType logit_type(const Array& logits) {
 struct Rows {
   std::size_t count, length;
   int64_t stride;
+
+  bool overlap() const {
+    return count > 1 && length > 0 && std::abs(stride) < static_cast<int64_t>(length);
+  }
 };
 
 Rows rows_of(const Array& array, const std::string& what) {
@@ -48,7 +53,6 @@ Rows rows_of(const Array& array, const std::string& what) {
 }
 
 void check_rows(const std::vector<int64_t>& indices, const Rows& logits, const Rows& bitmask) {
-  std::vector<bool> seen(logits.count, false);
   for (const int64_t index : indices) {
     if (index < 0 || index >= static_cast<int64_t>(logits.count) ||
         index >= static_cast<int64_t>(bitmask.count)) {
@@ -57,7 +61,6 @@ void check_rows(const std::vector<int64_t>& indices, const Rows& logits, const R
                       std::to_string(logits.count) + " rows and the bitmask has " +
                       std::to_string(bitmask.count) + "; pass indices below both");
     }
-    seen[static_cast<std::size_t>(index)] = true;
   }
 }
 
@@ -71,13 +74,20 @@ void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
   }
   const Rows out = rows_of(logits, "logits");
   const Rows in = rows_of(bitmask, "bitmask");
+  if (out.overlap()) bad_array("logits-strides", "logits", logits, "rows that do not overlap");
   const auto covered = static_cast<int64_t>(in.length) * 32;
-  const int64_t size =
-      vocab_size.value_or(std::min<int64_t>(static_cast<int64_t>(out.length), covered));
-  if (size < 0 || size > covered || size > static_cast<int64_t>(out.length)) {
+  const auto width = static_cast<int64_t>(out.length);
+  const int64_t size = vocab_size.value_or(width);
+  if (size < 0 || size > width) {
+    throw Error(ErrorKind::kBitmask, "bitmask-vocab-size",
+                "vocab_size is " + std::to_string(size) + ", and a row of the logits has " +
+                    std::to_string(width) + " elements; pass a number from 0 to that");
+  }
+  if (size > covered) {
     bad_array("bitmask-shape", "bitmask", bitmask,
-              "rows that cover " + std::to_string(size) + " tokens, for logits of shape (..., " +
-                  std::to_string(out.length) + ")");
+              std::to_string((size + 31) / 32) + " words in each row, for " + std::to_string(size) +
+                  " tokens; if the model has fewer tokens than the logits have columns, say so "
+                  "with vocab_size");
   }
   if (!indices.has_value()) {
     if (out.count != in.count) {

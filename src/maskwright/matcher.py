@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .compiler import CompiledGrammar
 from .errors import MatcherError
+from .jump_forward import find_jump_forward_string, find_jump_forward_tokens
 from .tokenizer_info import id_list
 
 if TYPE_CHECKING:
@@ -195,6 +196,58 @@ class GrammarMatcher:
         if debug_print:
             _logger.debug("fill_next_token_bitmask(index=%s) -> %s", index, must_apply)
         return must_apply
+
+    def validate_tokens(self, token_ids: Iterable[int]) -> int:
+        """Return how many of the tokens `accept_token` would accept one after the other.
+
+        Nothing changes. A stop token counts where the text may end, and nothing counts behind it.
+
+        Args:
+            token_ids: Any integers.
+
+        Raises:
+            TypeError: One of them is no integer; found before any is tried.
+
+        Example:
+            >>> from maskwright import GrammarCompiler, TokenizerInfo
+            >>> info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2)
+            >>> matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("ab?"))
+            >>> matcher.validate_tokens([0, 1, 2, 2]), matcher.validate_tokens([0, 0])
+            (3, 1)
+        """
+        return self._core.validate_tokens(token_ids)
+
+    def find_jump_forward_string(self) -> str:
+        """Return the text that every completion continues with; nothing changes.
+
+        It is the longest one, up to 64 KiB, in whole code points: empty if the text may end here, a
+        token that is no text may come next, or the position is inside a code point. Where not every
+        byte is a token of its own, a search over the tokens decides what they can spell; if it
+        gives up, the string is shorter than it could be, never longer.
+
+        Example:
+            >>> from maskwright.testing import _get_matcher_from_grammar
+            >>> matcher = _get_matcher_from_grammar('root ::= "name: " ("Ada" | "Alan")')
+            >>> matcher.find_jump_forward_string()
+            'name: A'
+        """
+        return find_jump_forward_string(self._core)
+
+    def find_jump_forward_tokens(self) -> list[int]:
+        """Return tokens that may be appended without asking the model; nothing changes.
+
+        They spell a beginning of what `find_jump_forward_string` returns, as the tokenizer would
+        encode it behind the text so far. Tokens that something the grammar allows to follow could
+        join with are left out, so that the model is never held to an odd spelling. `accept_token`
+        accepts each of them in turn.
+
+        If the vocabulary has no encoder (`TokenizerInfo.has_encoder`), they are the longest tokens
+        that fit, from left to right, which is not always the tokenizer's choice.
+
+        Raises:
+            TokenizerError: The tokenizer needs a package that is not installed.
+        """
+        return find_jump_forward_tokens(self._core, self._compiled_grammar.tokenizer_info)
 
     def rollback(self, num_tokens: int = 1) -> None:
         """Take back the last steps, a stop token included.

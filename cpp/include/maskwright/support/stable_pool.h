@@ -40,6 +40,11 @@ class StablePool {
     return index;
   }
 
+  // Drops the elements from `size` on; their memory is kept for the next ones.
+  void truncate(uint32_t size) {
+    while (size_ > size) (*this)[--size_] = T();
+  }
+
   std::size_t memory_bytes() const {
     std::size_t total = 0;
     for (std::size_t k = 0; k < chunks_.size(); ++k) {
