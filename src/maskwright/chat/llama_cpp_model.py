@@ -174,10 +174,8 @@ class LlamaCppModel:
         self._llama.close()
 
     def _spelling(self, token_id: int) -> str:
-        for name, special_id in self._vocabulary.special_token_names.items():
-            if special_id == token_id:
-                return name
-        return ""
+        """The spelling of a token; nothing for -1, which stands for none."""
+        return self._vocabulary.tokens[token_id].decode(errors="replace") if token_id >= 0 else ""
 
 
 def _import_engine() -> Any:

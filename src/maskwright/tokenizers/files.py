@@ -1,24 +1,29 @@
 """Chooses the reader for a tokenizer file by what the file is.
 
-Idea: a GGUF file says so in its first bytes; a folder holds a ``tokenizer.json``; anything else
-must be JSON. File names are not evidence.
+Idea: each format shows itself in its first bytes. File names are not evidence: the same name stands
+for different formats (``tokenizer.model``), and any name for the same one.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from maskwright.errors import TokenizerError
+from maskwright.tokenizers.encoding import FileEncoder, load_tokenizer_json
 from maskwright.tokenizers.gguf import read_gguf
 from maskwright.tokenizers.gguf_file import MAGIC
-from maskwright.tokenizers.tokenizer_json import read_tokenizer_json
+from maskwright.tokenizers.model_folder import ModelFolder
+from maskwright.tokenizers.tokenizer_json import parse_json, read_tokenizer_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
     from maskwright.tokenizers.vocabulary import VocabularyData
+
+_MAX_BYTES: Final = 512 << 20
+"""The largest file that is read as a whole; the largest tokenizers have 40 MB."""
 
 
 def read_vocabulary(
@@ -45,10 +50,26 @@ def read_vocabulary(
         path = path / "tokenizer.json"
     try:
         with path.open("rb") as file:
-            magic = file.read(len(MAGIC))
+            if file.read(len(MAGIC)) == MAGIC:
+                return read_gguf(path, vocab_size=vocab_size, stop_token_ids=stop_token_ids)
+        data = path.read_bytes()
     except OSError as error:
-        raise TokenizerError(
-            f"cannot read {path}: {error.strerror or error}", code="tokenizer-unreadable"
-        ) from error
-    reader = read_gguf if magic == MAGIC else read_tokenizer_json
-    return reader(path, vocab_size=vocab_size, stop_token_ids=stop_token_ids)
+        _unreadable(path, error)
+    folder = ModelFolder(path.parent)
+    return read_tokenizer_json(
+        parse_json(data, path.name),
+        path.name,
+        find_stops=folder.stop_evidence,
+        vocab_size=vocab_size,
+        stop_token_ids=stop_token_ids,
+        chat_template=folder.chat_template(),
+        encode=FileEncoder(load_tokenizer_json, path),
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> NoReturn:
+    raise TokenizerError(
+        f"cannot read {path}: {error.strerror or error}; expected a file that can be read: check "
+        "the path",
+        code="tokenizer-unreadable",
+    ) from error

@@ -1,0 +1,97 @@
+"""What lies beside a tokenizer file: the configuration of the model it belongs to.
+
+Idea: these files give evidence (which tokens end a text, the chat template, tokens added to the
+vocabulary) and nothing depends on them, so one that is missing or damaged gives none.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_MAX_BYTES: Final = 64 << 20
+"""Configurations are small; a larger file is none."""
+
+
+class ModelFolder:
+    """The files of a model's folder that are of use here.
+
+    Args:
+        path: The folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def _config(self) -> dict[str, object]:
+        return self._read_object("tokenizer_config.json")
+
+    def stop_evidence(self, ids_by_name: Mapping[str, int]) -> set[int]:
+        """The ids that the configuration names as end of sequence.
+
+        Args:
+            ids_by_name: Spelling to id of every token that may be named.
+        """
+        found = self.generation_end_ids()
+        name = self._config.get("eos_token")
+        if isinstance(name, dict):
+            name = name.get("content")
+        if isinstance(name, str) and name in ids_by_name:
+            found.add(ids_by_name[name])
+        return found
+
+    def generation_end_ids(self) -> set[int]:
+        """The ids that end a generation according to ``generation_config.json``."""
+        ids = self._read_object("generation_config.json").get("eos_token_id")
+        listed = ids if isinstance(ids, list) else [ids]
+        return {i for i in listed if isinstance(i, int) and not isinstance(i, bool)}
+
+    def added_tokens(self) -> list[dict[str, object]]:
+        """The tokens that the configuration adds to those of the tokenizer file.
+
+        Each is an object as in ``tokenizer.json``; nothing but its id is checked.
+        """
+        entries = self._config.get("added_tokens_decoder")
+        if not isinstance(entries, dict):
+            return []
+        return [
+            {**entry, "id": int(token_id)}
+            for token_id, entry in entries.items()
+            if isinstance(entry, dict) and token_id.isdecimal() and len(token_id) < 10
+        ]
+
+    def chat_template(self) -> str | None:
+        """The chat template: a file of its own, or an entry of the configuration."""
+        try:
+            path = self._path / "chat_template.jinja"
+            if path.stat().st_size <= _MAX_BYTES:
+                return path.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            pass
+        return default_template(self._config.get("chat_template"))
+
+    def _read_object(self, name: str) -> dict[str, object]:
+        try:
+            path = self._path / name
+            if path.stat().st_size > _MAX_BYTES:
+                return {}
+            value = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+def default_template(value: object) -> str | None:
+    """The template to use of what a configuration or a tokenizer holds: one, or several by name."""
+    if isinstance(value, list):
+        named = [entry for entry in value if isinstance(entry, dict)]
+        value = next((e.get("template") for e in named if e.get("name") == "default"), None)
+    elif isinstance(value, dict):
+        value = value.get("default")
+    return value if isinstance(value, str) else None
