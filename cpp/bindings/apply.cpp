@@ -1,14 +1,15 @@
 #include "maskwright/mask/apply.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "arrays.h"
+#include "integers.h"
 #include "maskwright/support/error.h"
 #include "register.h"
 
@@ -65,7 +66,7 @@ void check_rows(const std::vector<int64_t>& indices, const Rows& logits, const R
 }
 
 void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
-                   std::optional<int64_t> vocab_size, std::optional<std::vector<int64_t>> indices) {
+                   std::optional<nb::object> vocab_size, std::optional<nb::iterable> indices) {
   const Array logits = writable_cpu_array(logits_object, "logits");
   const Array bitmask = readable_cpu_array(bitmask_object, "bitmask");
   const LogitType type = logit_type(logits);
@@ -77,7 +78,7 @@ void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
   if (out.overlap()) bad_array("logits-strides", "logits", logits, "rows that do not overlap");
   const auto covered = static_cast<int64_t>(in.length) * 32;
   const auto width = static_cast<int64_t>(out.length);
-  const int64_t size = vocab_size.value_or(width);
+  const int64_t size = vocab_size.has_value() ? integer(*vocab_size) : width;
   if (size < 0 || size > width) {
     throw Error(ErrorKind::kBitmask, "bitmask-vocab-size",
                 "vocab_size is " + std::to_string(size) + ", and a row of the logits has " +
@@ -89,19 +90,20 @@ void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
                   " tokens; if the model has fewer tokens than the logits have columns, say so "
                   "with vocab_size");
   }
-  if (!indices.has_value()) {
+  std::vector<int64_t> rows;
+  if (indices.has_value()) {
+    rows = integers(*indices);
+  } else {
     if (out.count != in.count) {
       bad_array("bitmask-shape", "bitmask", bitmask,
                 "one row for each of the " + std::to_string(out.count) + " rows of logits");
     }
-    indices.emplace();
-    for (std::size_t row = 0; row < out.count; ++row) {
-      indices->push_back(static_cast<int64_t>(row));
-    }
+    rows.resize(out.count);
+    std::iota(rows.begin(), rows.end(), int64_t{0});
   }
-  check_rows(*indices, out, in);
+  check_rows(rows, out, in);
   const int64_t item_size = type == LogitType::kFloat32 ? 4 : 2;
-  for (const int64_t row : *indices) {
+  for (const int64_t row : rows) {
     maskwright::apply_bitmask_row(static_cast<char*>(logits.data()) + row * out.stride * item_size,
                                   type, static_cast<uint32_t>(out.length),
                                   static_cast<const uint32_t*>(bitmask.data()) + row * in.stride,

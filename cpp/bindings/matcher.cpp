@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "integers.h"
 #include "maskwright/support/error.h"
 #include "register.h"
 
@@ -23,17 +23,6 @@ using maskwright::Matcher;
 
 namespace {
 
-// Any integer of Python; one beyond int64 becomes the nearest int64, which is as far out of every
-// range.
-int64_t integer(nb::handle object) {
-  int overflow = 0;
-  const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-  if (!index.is_valid()) throw nb::python_error();
-  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  if (overflow == 0) return value;
-  return overflow > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
-
 std::string_view view(const nb::bytes& text) { return {text.c_str(), text.size()}; }
 
 bool accept_token(Matcher& matcher, nb::handle token) {
@@ -41,9 +30,7 @@ bool accept_token(Matcher& matcher, nb::handle token) {
 }
 
 std::size_t validate_tokens(Matcher& matcher, const nb::iterable& tokens) {
-  std::vector<int64_t> ids;
-  for (const nb::handle token : tokens) ids.push_back(integer(token));
-  return matcher.validate_tokens(ids);
+  return matcher.validate_tokens(integers(tokens));
 }
 
 nb::bytes forced_bytes(Matcher& matcher, std::size_t limit) {

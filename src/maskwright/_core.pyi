@@ -92,5 +92,5 @@ class Matcher:
     @property
     def stop_token_ids(self) -> list[int]: ...
 
-def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: int | None = None, indices: Sequence[int] | None = None) -> None:
+def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: object | None = None, indices: Iterable | None = None) -> None:
     """Set the logits of masked tokens to -inf, in place, on the CPU."""

@@ -163,7 +163,7 @@ def _tail(encoded: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _token_bytes(info: TokenizerInfo, token_id: int) -> bytes:
-    tokens = info._tokens  # noqa: SLF001 - the property copies them
+    tokens = info._data.tokens  # noqa: SLF001 - the property copies them
     return tokens[token_id] if token_id < len(tokens) else b""
 
 

@@ -71,7 +71,7 @@ void Matcher::start() {
 uint32_t Matcher::Family::append(Step step) {
   step.arena_size = arena.size();
   step.num_configs = configs.size();
-  step.num_texts = static_cast<uint32_t>(texts.size());
+  step.num_texts = texts.size();
   const uint32_t id = steps.grow();
   steps[id] = step;
   return id;
@@ -80,7 +80,7 @@ uint32_t Matcher::Family::append(Step step) {
 void Matcher::Family::truncate(uint32_t step) {
   const Step& last = steps[step];
   steps.truncate(step + 1);
-  texts.resize(last.num_texts);
+  texts.truncate(last.num_texts);
   const uint32_t unused =
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
   if (unused <= kKept) return;
@@ -195,7 +195,7 @@ bool Matcher::accept_bytes(std::string_view text) {
   if (now().stopped) return false;
   ConfigSet after;
   if (!read(text, after) || !finishable(after)) return false;
-  family_->texts.emplace_back(text);
+  family_->texts[family_->texts.grow()] = text;
   push_step(after, kText);
   return true;
 }
@@ -263,8 +263,8 @@ std::size_t Matcher::memory_bytes() const {
   const std::lock_guard lock(grammar_->mutex());
   std::size_t total = sizeof(Family) + family_->arena.memory_bytes() +
                       family_->configs.memory_bytes() + family_->steps.memory_bytes() +
-                      family_->texts.capacity() * sizeof(std::string);
-  for (const std::string& text : family_->texts) total += text.capacity();
+                      family_->texts.memory_bytes();
+  for (uint32_t i = 0; i < family_->texts.size(); ++i) total += family_->texts[i].capacity();
   return total;
 }
 

@@ -1,9 +1,16 @@
 #include "maskwright/support/interner.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace maskwright {
+
+namespace {
+
+constexpr std::size_t kFewestSlots = 64;
+
+}  // namespace
 
 uint64_t hash_words(std::span<const uint32_t> words, uint64_t seed) {
   uint64_t hash = seed * 0x9E3779B97F4A7C15ULL + words.size();
@@ -16,7 +23,9 @@ uint64_t hash_words(std::span<const uint32_t> words, uint64_t seed) {
 }
 
 WordInterner::Result WordInterner::intern(std::span<const uint32_t> words, uint32_t tag) {
-  if ((entries_.size() + 1) * 4 > slots_.size() * 3) rehash();
+  if ((entries_.size() + 1) * 4 > slots_.size() * 3) {
+    rehash(std::max(kFewestSlots, slots_.size() * 2));
+  }
   const uint64_t hash = hash_words(words, tag);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
@@ -57,6 +66,9 @@ void WordInterner::truncate(uint32_t size) {
     }
   }
   entries_.truncate(size);
+  if (slots_.size() > kFewestSlots && slots_.size() > std::size_t{size} * 8) {
+    rehash(std::max(kFewestSlots, std::bit_ceil(std::size_t{size} * 2)));
+  }
 }
 
 std::size_t WordInterner::memory_bytes() const {
@@ -80,9 +92,8 @@ const uint32_t* WordInterner::store(std::span<const uint32_t> words) {
   return target;
 }
 
-void WordInterner::rehash() {
-  const std::size_t size = std::max<std::size_t>(64, slots_.size() * 2);
-  slots_.assign(size, 0);
+void WordInterner::rehash(std::size_t size) {
+  slots_ = std::vector<uint32_t>(size, 0);
   for (uint32_t id = 0; id < entries_.size(); ++id) {
     std::size_t slot = entries_[id].hash & (size - 1);
     while (slots_[slot] != 0) slot = (slot + 1) & (size - 1);

@@ -86,7 +86,7 @@ class Matcher {
     Arena arena;
     WordInterner configs;
     StablePool<Step> steps;  // parents before children
-    std::vector<std::string> texts;
+    StablePool<std::string> texts;
     Runner runner;
     ConfigSet now, next;
     std::vector<SetId> returned;

@@ -1,7 +1,8 @@
 // Hash-consing of word sequences: equal contents get equal ids. Used for states, sets, registers
-// and mask keys. Ids are dense and start at 0; contents never move. The newest can be dropped again:
-// a slot of the table is taken by passing over slots of smaller ids only, so taking contents out in
-// the reverse order of their ids leaves a table as if they had never been there. Not synchronised.
+// and mask keys. Ids are dense and start at 0; contents never move. The newest can be dropped
+// again: a slot of the table is taken by passing over slots of smaller ids only, so taking contents
+// out in the reverse order of their ids leaves a table as if they had never been there. Not
+// synchronised.
 #pragma once
 
 #include <algorithm>
@@ -57,11 +58,11 @@ class WordInterner {
   };
 
   const uint32_t* store(std::span<const uint32_t> words);
-  void rehash();
+  void rehash(std::size_t size);
 
   StablePool<Entry> entries_;
   std::vector<uint32_t> slots_;  // id + 1, 0 = empty; size is a power of two
-  std::vector<Block> blocks_;  // none is unused
+  std::vector<Block> blocks_;    // none is unused
   std::size_t block_words_ = 0;
 };
 
