@@ -32,14 +32,14 @@ TEST_CASE("an interner that is truncated again and again") {
   std::vector<Words> wanted;
   for (int round = 0; round < 60; ++round) {
     std::vector<Words> dropped;
-    for (uint32_t n = random() % (round % 7 == 0 ? 3000 : 60); n > 0; --n) {
+    for (auto n = random() % (round % 7 == 0 ? 3000U : 60U); n > 0; --n) {
       const Words words = random_words(random);
       const auto [id, inserted] = interner.intern(words);
       if (inserted) wanted.push_back(words);
       REQUIRE(wanted[id] == words);
     }
     const auto size = static_cast<uint32_t>(random() % (wanted.size() + 1));
-    dropped.assign(wanted.begin() + size, wanted.end());
+    dropped.assign(wanted.begin() + static_cast<std::ptrdiff_t>(size), wanted.end());
     wanted.resize(size);
     interner.truncate(size);
     for (const Words& words : dropped) REQUIRE(interner.find(words) == WordInterner::kMissing);

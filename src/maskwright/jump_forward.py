@@ -8,7 +8,8 @@ what is forced, and only tokens that no continuation could change are returned.
 Which could it change? In the encoding of a whole text some token begins at or before the end of the
 forced bytes and reaches beyond them (or none does). What stands before that token is encoded as if
 the text ended there: merges do not cross a token boundary, and the splitting before them reads from
-left to right. The core finds all offsets at which such a token may begin (the rest of the forced
+left to right. (Where splitting looks ahead it does not: at white space, contractions and digits; so
+tokens of these at such an end are not certain.) The core finds all offsets at which such a token may begin (the rest of the forced
 bytes is a proper prefix of a token, and the grammar allows what the token adds). The text is
 encoded up to each of them, and the tokens that all these encodings begin with are certain. An
 encoding that has no boundary where the accepted tokens end contradicts them, and is left out. If
@@ -24,6 +25,7 @@ gives the same tokens for the end of the text; if not, all of the text is encode
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ SHORT_WINDOW = 256
 LONG_WINDOW = 512
 AGREEMENT = 128
 _EVERYTHING = 1 << 62
+_DIGITS = "0123456789"
+_CONTRACTION = re.compile(r"['\u2019]\w{0,2}\Z")
 # What a continuation is encoded behind: the first that does not join with it.
 _SENTINELS = (b"\x02", b"\n", b"a", b"0", b".")
 
@@ -138,7 +142,39 @@ class _Canonical:
         encoded = self._encode(context, ahead)
         if encoded is None or all(begin != 0 for begin, _ in encoded):
             return None
-        return [token_id for begin, token_id in encoded if begin >= 0]
+        end = len(ahead) - self._unsure_bytes((context + ahead).decode(), len(ahead))
+        begins = [begin for begin, _ in encoded] + [len(ahead)]
+        return [
+            token_id
+            for (begin, token_id), token_end in zip(encoded, begins[1:], strict=True)
+            if begin >= 0 and token_end <= end
+        ]
+
+    def _unsure_bytes(self, text: str, end: int) -> int:
+        """How many bytes at the end of a text may be split otherwise when it goes on.
+
+        Args:
+            text: The context and the forced bytes up to `end`.
+            end: Where what follows begins.
+        """
+        certain = text.rstrip()
+        if len(text) - len(certain) < 2:  # of one there is only one way to split it
+            certain = text
+        if self._digit_follows(end):
+            certain = certain.rstrip(_DIGITS)
+        contraction = _CONTRACTION.search(certain)
+        if contraction is not None:
+            certain = certain[: contraction.start()]
+            while certain[-1:].isalpha():
+                certain = certain[:-1]
+        return len(text[len(certain) :].encode())
+
+    def _digit_follows(self, end: int) -> bool:
+        if end < len(self._forced):
+            return chr(self._forced[end]) in _DIGITS
+        twin = self._core.fork()
+        twin.accept_bytes(self._forced)
+        return any(twin.accept_bytes(digit.encode()) for digit in _DIGITS)
 
     def _encode(self, context: bytes, ahead: bytes) -> list[tuple[int, int]] | None:
         """Where each token begins, counted from the end of the context, and its id.
