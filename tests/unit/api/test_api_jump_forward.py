@@ -263,7 +263,7 @@ def test_without_a_tokenizer_and_without_a_way_to_spell():
 
 def random_tokenizer(rng: random.Random) -> Tokenizer:
     """Random merges over a few characters, with or without splitting."""
-    pieces = [*"abn1'.", "\u0120", "\u010a"]
+    pieces = [*"abnt1'.", "\u0120", "\u010a"]
     merges: dict[tuple[str, str], None] = {}
     for _ in range(rng.choice([5, 20, 60])):
         left, right = rng.choice(pieces), rng.choice(pieces)
@@ -273,11 +273,14 @@ def random_tokenizer(rng: random.Random) -> Tokenizer:
     return tokenizer(list(merges), PATTERN if rng.random() < 0.7 else None)
 
 
+PIECES = [*"abnt1'. \n", "  ", ".\n  ", "n'", "n't", "111", "1111"]
+
+
 def random_grammar(rng: random.Random) -> str:
     """Literals with choices between them."""
 
     def literal(longest: int) -> str:
-        return json.dumps("".join(rng.choices("abn1'. \n", k=rng.randint(1, longest))))
+        return json.dumps("".join(rng.choices(PIECES, k=rng.randint(1, longest))))
 
     parts = []
     for _ in range(rng.randint(1, 4)):
@@ -290,7 +293,7 @@ def random_grammar(rng: random.Random) -> str:
 def random_text(matcher: GrammarMatcher, rng: random.Random) -> str:
     text = ""
     for _ in range(60):
-        options = [c for c in "abn1'. \n" if matcher.fork().accept_string(c)]
+        options = [c for c in "abnt1'. \n" if matcher.fork().accept_string(c)]
         if not options or (matcher.is_completed() and rng.random() < 0.3):
             return text
         text += rng.choice(options)
