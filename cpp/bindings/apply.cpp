@@ -47,7 +47,7 @@ Rows rows_of(const Array& array, const std::string& what) {
     bad_array(what + "-shape", what, array, "1-D or 2-D");
   }
   const std::size_t last = array.ndim() - 1;
-  if (array.stride(last) != 1 && array.shape(last) > 1) {
+  if (!has_unit_stride(array)) {
     bad_array(what + "-strides", what, array, "unit stride along each row");
   }
   return {last == 0 ? 1 : array.shape(0), array.shape(last), last == 0 ? 0 : array.stride(0)};
@@ -66,7 +66,7 @@ void check_rows(const std::vector<int64_t>& indices, const Rows& logits, const R
 }
 
 void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
-                   std::optional<nb::object> vocab_size, std::optional<nb::iterable> indices) {
+                   std::optional<nb::object> vocab_size, std::optional<Integers> indices) {
   const Array logits = writable_cpu_array(logits_object, "logits");
   const Array bitmask = readable_cpu_array(bitmask_object, "bitmask");
   const LogitType type = logit_type(logits);
@@ -86,7 +86,8 @@ void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
   }
   if (size > covered) {
     bad_array("bitmask-shape", "bitmask", bitmask,
-              std::to_string((size + 31) / 32) + " words in each row, for " + std::to_string(size) +
+              std::to_string((size + 31) / 32) + (size > 32 ? " words" : " word") +
+                  " in each row, for " + std::to_string(size) +
                   " tokens; if the model has fewer tokens than the logits have columns, say so "
                   "with vocab_size");
   }

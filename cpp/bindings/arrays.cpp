@@ -77,22 +77,29 @@ void bad_array(const std::string& code, const std::string& what, const Array& ar
               what + " is " + describe_array(array) + "; expected " + expected);
 }
 
+bool has_unit_stride(const Array& array) {
+  const std::size_t last = array.ndim() - 1;
+  return array.stride(last) == 1 || array.shape(last) == 1 || array.size() == 0;
+}
+
 std::span<uint32_t> bitmask_row(const Array& array, int64_t index, uint32_t words) {
-  const std::string expected = "int32, 1-D or 2-D with at least " + std::to_string(words) +
-                               " words in each row and unit stride along it";
-  if (array.dtype() != nb::dtype<int32_t>()) bad_array("bitmask-dtype", "bitmask", array, expected);
+  const auto refuse_array = [&](const char* code) {
+    bad_array(code, "bitmask", array,
+              "int32, 1-D or 2-D with at least " + std::to_string(words) +
+                  (words == 1 ? " word" : " words") + " in each row and unit stride along it");
+  };
   const std::size_t ndim = array.ndim();
-  if (ndim != 1 && ndim != 2) bad_array("bitmask-shape", "bitmask", array, expected);
-  if (array.shape(ndim - 1) < words) bad_array("bitmask-shape", "bitmask", array, expected);
-  if (array.stride(ndim - 1) != 1 && array.shape(ndim - 1) > 1) {
-    bad_array("bitmask-strides", "bitmask", array, expected);
-  }
+  if (array.dtype() != nb::dtype<int32_t>()) refuse_array("bitmask-dtype");
+  if (ndim != 1 && ndim != 2) refuse_array("bitmask-shape");
+  if (array.shape(ndim - 1) < words) refuse_array("bitmask-shape");
+  if (!has_unit_stride(array)) refuse_array("bitmask-strides");
   const auto rows = static_cast<int64_t>(ndim == 1 ? 1 : array.shape(0));
   if (index < 0 || index >= rows) {
     throw Error(ErrorKind::kBitmask, "bitmask-index",
                 "row " + std::to_string(index) + " does not exist: the bitmask is " +
-                    describe_array(array) + "; pass an index from 0 to " +
-                    std::to_string(rows - 1));
+                    describe_array(array) +
+                    (rows == 0 ? "; give it a row"
+                               : "; pass an index from 0 to " + std::to_string(rows - 1)));
   }
   auto* data = static_cast<uint32_t*>(array.data());
   if (ndim == 2) data += index * array.stride(0);

@@ -18,5 +18,7 @@ Array readable_cpu_array(nanobind::handle object, const std::string& what);
 std::string describe_array(const Array& array);
 [[noreturn]] void bad_array(const std::string& code, const std::string& what, const Array& array,
                             const std::string& expected);
+// Along the last dimension, which must exist.
+bool has_unit_stride(const Array& array);
 // The int32 words of one row of a 1-D or 2-D bitmask.
 std::span<uint32_t> bitmask_row(const Array& array, int64_t index, uint32_t words);

@@ -18,7 +18,9 @@ inline int64_t integer(nanobind::handle object) {
   return overflow > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-inline std::vector<int64_t> integers(const nanobind::iterable& objects) {
+using Integers = nanobind::typed<nanobind::iterable, nanobind::int_>;
+
+inline std::vector<int64_t> integers(const Integers& objects) {
   std::vector<int64_t> values;
   for (const nanobind::handle object : objects) values.push_back(integer(object));
   return values;

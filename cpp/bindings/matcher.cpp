@@ -29,7 +29,7 @@ bool accept_token(Matcher& matcher, nb::handle token) {
   return matcher.accept_token(integer(token));
 }
 
-std::size_t validate_tokens(Matcher& matcher, const nb::iterable& tokens) {
+std::size_t validate_tokens(Matcher& matcher, const Integers& tokens) {
   return matcher.validate_tokens(integers(tokens));
 }
 

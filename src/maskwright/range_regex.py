@@ -194,7 +194,7 @@ def _rest_at_least(fraction: str) -> list[str]:
 
 
 def _digits_at_most(fraction: str) -> list[str]:
-    """One or more digits behind the point that make at most the fraction, which doesn't end in 0."""
+    """Some digits behind the point that make at most the fraction, which does not end in 0."""
     parts = []
     for i, digit in enumerate(fraction):
         if digit > "0":

@@ -1,7 +1,7 @@
 """Jump-forward tokens on the tokenizers of real models: equal to those of the whole text.
 
-Whole texts are made first: instances of real schemas, random completions of the schemas, and texts of
-grammars that hold pieces of instances fixed. At each token of a text's encoding, the tokens that
+Whole texts are made first: instances of real schemas, random completions of the schemas, and texts
+of grammars that hold pieces of instances fixed. At each token of a text's encoding, the tokens that
 the matcher says need no model must be the ones that follow.
 """
 
@@ -102,7 +102,8 @@ def check(info: TokenizerInfo, compiled: Any, text: str) -> int:
     """Compares at each token of a text; returns at how many of them there were jump tokens."""
     ids = encode_as_continuation(info, text)
     matcher = GrammarMatcher(compiled)
-    if ids is None or matcher.validate_tokens(ids) < len(ids):
+    stop = matcher.stop_token_ids[0]
+    if ids is None or matcher.validate_tokens([*ids, stop]) <= len(ids):
         return 0
     n_jumps = 0
     for n, token in enumerate(ids):
@@ -118,9 +119,9 @@ def texts_of(info: TokenizerInfo, rng: random.Random, per_family: int) -> Any:
     compiler = GrammarCompiler(info)
     for schema, instance in samples(rng, per_family):
         separators = rng.choice([(", ", ": "), (",", ":")])
-        instance = in_declared_order(instance, schema)
-        text = json.dumps(instance, ensure_ascii=False, separators=separators)[:600]
-        grammar = compiler.compile_grammar(fixed_pieces(text, rng))
+        value = in_declared_order(instance, schema)
+        text = json.dumps(value, ensure_ascii=False, separators=separators)
+        grammar = compiler.compile_grammar(fixed_pieces(text[:600], rng))
         for _ in range(2):
             yield grammar, random_completion(GrammarMatcher(grammar), rng)
         try:
@@ -129,15 +130,15 @@ def texts_of(info: TokenizerInfo, rng: random.Random, per_family: int) -> Any:
             )
         except MaskwrightError:
             continue
-        yield grammar, text
+        if len(text) < 2000:
+            yield grammar, text
         yield grammar, random_completion(GrammarMatcher(grammar), rng)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_equal_to_the_tokens_of_the_whole_text(name, record_property):
+def test_equal_to_the_tokens_of_the_whole_text(name):
     rng = random.Random(name)
     info = TokenizerInfo.from_file(DATA / "tokenizers" / name)
     texts = texts_of(info, rng, 2 * EFFORT)
     n_jumps = sum(check(info, compiled, text) for compiled, text in texts if text)
-    record_property("positions with jump tokens", n_jumps)
     assert n_jumps > 500

@@ -21,9 +21,9 @@ from maskwright import (
 from strategies import EFFORT
 
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
-#: Splitting as tokenizers of today do it: contractions, words with one character before them, digits
-#: in groups of three, punctuation with the line ends behind it, and white space that leaves its last
-#: character to the next word.
+#: Splitting as tokenizers of today do it: contractions, words with one character before them,
+#: digits in groups of three, punctuation with the line ends behind it, and white space that leaves
+#: its last character to the next word.
 PATTERN = (
     r"[^\r\n\p{L}\p{N}]?\p{L}+(?:'s|'t|'re)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -58,15 +58,15 @@ def info_of(made: Tokenizer) -> TokenizerInfo:
 
 
 def spaced(*pairs: str) -> list[tuple[str, str]]:
-    """Merges, one per text "left|right", with spaces and line ends as byte-level BPE writes them."""
+    """Merges, one per text "left|right", spaces and line ends as byte-level BPE writes them."""
     written = (pair.replace(" ", "\u0120").replace("\n", "\u010a") for pair in pairs)
     return [(a, b) for a, _, b in (pair.partition("|") for pair in written)]
 
 
 WORDS = spaced(
-    "n|a", "m|e", "na|me", '{|"', '"|:', " |\"", "a|g", "ag|e", "o|n", "d|on", "n|'", "n'|t", "'|t",
+    "n|a", "m|e", "na|me", '{|"', '"|:', ' |"', "a|g", "ag|e", "o|n", "d|on", "n|'", "n'|t", "'|t",
     "1|2", "12|3", " | ", "  |  ", "\n|  ", " |a", " |n", ",| ", "\n|\n", "e|r", "me|r",
-    "\"|}", "t|r", "u|e", "tr|ue", "b|c", "a|bc",
+    '"|}', "t|r", "u|e", "tr|ue", "b|c", "a|bc",
 )  # fmt: skip
 INFO = info_of(tokenizer(WORDS))
 
@@ -227,7 +227,7 @@ def test_a_tokenizer_that_changes_the_text():
 
 
 def test_a_tokenizer_that_fails_says_so():
-    def fails(text: str) -> list[int]:
+    def fails(_text: str) -> list[int]:
         raise TokenizerError("no such file", code="tokenizer-missing-package")
 
     info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2, encoder=fails)
