@@ -9,13 +9,13 @@ Which could it change? In the encoding of a whole text some token begins at or b
 forced bytes and reaches beyond them (or none does). What stands before that token is encoded as if
 the text ended there: merges do not cross a token boundary, and the splitting before them reads from
 left to right. (Where splitting looks ahead it does not: at white space, contractions and digits; so
-tokens of these at such an end are not certain.) The core finds all offsets at which such a token
-may begin (the rest of the forced bytes is a proper prefix of a token, and the grammar allows what
-the token adds). The text is
-encoded up to each of them, and the tokens that all these encodings begin with are certain. An
-encoding that has no boundary where the accepted tokens end contradicts them, and is left out. If
-all do, the accepted tokens are not the tokenizer's own, and the forced bytes are encoded alone, as
-a continuation.
+tokens of these at such an end are not certain.)
+
+The core finds all offsets at which such a token may begin: the rest of the forced bytes is a proper
+prefix of a token, and the grammar allows what the token adds. The text is encoded up to each of
+them, and the tokens that all these encodings begin with are certain. An encoding that has no
+boundary where the accepted tokens end contradicts them, and is left out. If all do, the accepted
+tokens are not the tokenizer's own, and the forced bytes are encoded alone, as a continuation.
 
 Cost: a handful of encodings of some hundred bytes plus the forced ones, whatever the length of the
 text. Where a window of the accepted text begins, its encoding differs from that of the whole text,

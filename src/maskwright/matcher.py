@@ -27,16 +27,19 @@ class GrammarMatcher:
     """One text that grows token by token, and the tokens that may come next.
 
     Use from one thread at a time. Matchers of one compiled grammar, forks included, may be used
-    from different threads.
+    from different threads; their calls take turns. Python's global lock is released while a mask is
+    computed that was not needed before, and while looking ahead, and kept for everything else.
 
     Each accepted token or string is a step, which `rollback` takes back; the history is kept in
-    full and costs a few words per step. Calls with ``debug_print=True`` log to the logger
+    full and costs a few words per step. Steps that were taken back cost nothing once no fork is
+    alive. Calls with ``debug_print=True`` log to the logger
     ``maskwright.matcher`` at level DEBUG.
 
     Args:
         compiled_grammar: What the text must match.
-        override_stop_tokens: Ids that end the text, instead of the vocabulary's; an int or several.
-        terminate_without_stop_token: The text ends by itself: no stop token is allowed,
+        override_stop_tokens: Ids that end the text; an int or several. They replace the
+            vocabulary's own, which count as special then. Text never matches either.
+        terminate_without_stop_token: The text ends by itself: no stop token is ever allowed,
             `is_terminated` is True whenever the text is complete, and more may follow as long as
             the grammar allows it.
         max_rollback_tokens: Accepted for compatibility, without effect: rollback has no bound.
@@ -126,7 +129,7 @@ class GrammarMatcher:
         """Append a token.
 
         Args:
-            token_id: Any integer.
+            token_id: Any integer, of Python or numpy, of any size; bools are integers.
             debug_print: Log the result.
 
         Returns:
@@ -262,7 +265,7 @@ class GrammarMatcher:
         self._core.rollback(num_tokens)
 
     def reset(self) -> None:
-        """Go back to the empty text; the history is forgotten."""
+        """Go back to the empty text; the history is forgotten, in forks it is not."""
         self._core.reset()
 
     def fork(self) -> GrammarMatcher:
