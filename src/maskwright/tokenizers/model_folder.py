@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from maskwright.tokenizers.vocabulary import FoundVocabulary
 
 _MAX_BYTES: Final = 64 << 20
 """Configurations are small; a larger file is none."""
@@ -32,19 +33,16 @@ class ModelFolder:
     def _config(self) -> dict[str, object]:
         return self._read_object("tokenizer_config.json")
 
-    def stop_evidence(self, ids_by_name: Mapping[str, int]) -> set[int]:
-        """The ids that the configuration names as end of sequence.
-
-        Args:
-            ids_by_name: Spelling to id of every token that may be named.
-        """
-        found = self.generation_end_ids()
+    def add_evidence(self, found: FoundVocabulary) -> None:
+        """Add to a vocabulary what the configuration says of its ends, and the chat template."""
+        found.end_ids |= self.generation_end_ids()
         name = self._config.get("eos_token")
         if isinstance(name, dict):
             name = name.get("content")
-        if isinstance(name, str) and name in ids_by_name:
-            found.add(ids_by_name[name])
-        return found
+        end_id = found.id_of(name) if isinstance(name, str) else None
+        if end_id is not None:
+            found.end_ids.add(end_id)
+        found.chat_template = self.chat_template()
 
     def generation_end_ids(self) -> set[int]:
         """The ids that end a generation according to ``generation_config.json``."""
