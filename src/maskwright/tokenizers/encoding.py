@@ -186,6 +186,7 @@ class LlamaCppEncoder:
 
     def __init__(self, model: Any, owner: Any = None) -> None:
         self._library = import_library("llama_cpp")
+        self._model = model
         self._vocabulary = self._library.llama_model_get_vocab(model)
         self._owner = owner
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from maskwright.errors import TokenizerError
-from maskwright.tokenizers.decoding import literal_bytes
 from maskwright.tokenizers.encoding import (
     FileEncoder,
     load_sentencepiece,
@@ -24,7 +23,7 @@ from maskwright.tokenizers.model_folder import ModelFolder
 from maskwright.tokenizers.sentencepiece_model import read_sentencepiece
 from maskwright.tokenizers.tekken import is_tekken, read_tekken
 from maskwright.tokenizers.tiktoken_ranks import is_rank_file, read_ranks
-from maskwright.tokenizers.tokenizer_json import added_tokens, parse_json, read_tokenizer_json
+from maskwright.tokenizers.tokenizer_json import parse_json, read_tokenizer_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -130,8 +129,5 @@ def _read(path: Path, head: bytes) -> FoundVocabulary:
             "model, tiktoken ranks or GGUF: name the tokenizer file of the model",
             code="tokenizer-unknown-format",
         )
-    for token_id, content, is_special in added_tokens(
-        ModelFolder(path.parent).added_tokens(), source
-    ):
-        found.put(token_id, literal_bytes(content), is_special=is_special)
+    ModelFolder(path.parent).add_tokens(found)
     return found

@@ -7,13 +7,18 @@ vocabulary) and nothing depends on them, so one that is missing or damaged gives
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from maskwright.tokenizers.vocabulary import MAX_VOCAB_SIZE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from maskwright.tokenizers.vocabulary import FoundVocabulary
+
+_ID: Final = re.compile("[0-9]{1,8}")
 
 _MAX_BYTES: Final = 64 << 20
 """Configurations are small; a larger file is none."""
@@ -50,19 +55,14 @@ class ModelFolder:
         listed = ids if isinstance(ids, list) else [ids]
         return {i for i in listed if isinstance(i, int) and not isinstance(i, bool)}
 
-    def added_tokens(self) -> list[dict[str, object]]:
-        """The tokens that the configuration adds to those of the tokenizer file.
-
-        Each is an object as in ``tokenizer.json``; nothing but its id is checked.
-        """
+    def add_tokens(self, found: FoundVocabulary) -> None:
+        """Add the tokens that the configuration has beside those of the tokenizer file."""
         entries = self._config.get("added_tokens_decoder")
-        if not isinstance(entries, dict):
-            return []
-        return [
-            {**entry, "id": int(token_id)}
-            for token_id, entry in entries.items()
-            if isinstance(entry, dict) and token_id.isdecimal() and len(token_id) < 10
-        ]
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            content = entry.get("content") if isinstance(entry, dict) else None
+            if isinstance(content, str) and _ID.fullmatch(name) and int(name) < MAX_VOCAB_SIZE:
+                data = content.encode(errors="replace")
+                found.put(int(name), data, is_special=entry.get("special") is True)
 
     def chat_template(self) -> str | None:
         """The chat template: a file of its own, or an entry of the configuration."""

@@ -9,7 +9,6 @@ Source: the ``tekken.json`` files that come with mistral-common.
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from maskwright.errors import TokenizerError
@@ -127,7 +126,9 @@ def _special_tokens(entries: object, count: int, source: str) -> dict[int, str]:
 
 
 def _bytes(value: object, rank: int, source: str) -> bytes:
+    if not isinstance(value, str):
+        _malformed(source, f"the token of rank {rank} is not base64 but {value!r}")
     try:
-        return base64.b64decode(value, validate=True) if isinstance(value, str) else b""
-    except (binascii.Error, ValueError) as error:
+        return base64.b64decode(value, validate=True)
+    except ValueError as error:
         _malformed(source, f"the token of rank {rank} is not base64 ({error})")

@@ -74,7 +74,7 @@ def read_tokenizer_json(root: Step, source: str) -> FoundVocabulary:
     unknown = _unknown_id(model, ids)
     if unknown is not None and unknown < len(tokens):
         found.put(unknown, literal_bytes(tokens[unknown] or ""), is_special=True)
-    for token_id, content, is_special in added_tokens(root.get("added_tokens"), source):
+    for token_id, content, is_special in _added_tokens(root.get("added_tokens"), source):
         data = literal_bytes(content) if is_special else decoder.decode_added(content)
         found.put(token_id, data, is_special=is_special)
     return found
@@ -123,16 +123,8 @@ def _unknown_id(model: Step, names: Mapping[str, int]) -> int | None:
     return unknown if isinstance(unknown, int) and unknown >= 0 else None
 
 
-def added_tokens(entries: object, source: str) -> list[tuple[int, str, bool]]:
-    """Id, spelling and whether it is special of each added token.
-
-    Args:
-        entries: The array ``added_tokens``, or None.
-        source: Where it came from.
-
-    Raises:
-        TokenizerError: The array is malformed.
-    """
+def _added_tokens(entries: object, source: str) -> list[tuple[int, str, bool]]:
+    """Id, spelling and whether it is special of each added token."""
     if entries is None:
         return []
     if not isinstance(entries, list):
