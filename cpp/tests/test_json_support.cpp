@@ -52,6 +52,7 @@ uint32_t SchemaWriter::object(const Members& named, uint32_t additional) {
     add_bytes(record, key);
     record.push_back(member);
   }
+  record.push_back(0);  // key patterns
   record.push_back(additional);
   return node(std::move(record));
 }

@@ -17,8 +17,8 @@ namespace {
 
 // A grammar of one rule `r` for the empty text: the table needs one, literals do not.
 Ir empty_grammar() {
-  constexpr std::array<uint32_t, 17> kWords{0x5249574D, 1, 1, 1, 0, 1, 1, 0, 0,
-                                            0,          0, 0, 0, 0, 0, 1, 0};
+  constexpr std::array<uint32_t, 17> kWords{kIrMagic, kIrVersion, 1, 1, 0, 1, 1, 0, 0,
+                                            0,        0,          0, 0, 0, 0, 1, 0};
   std::string buffer;
   for (const uint32_t word : kWords) {
     for (unsigned shift = 0; shift < 32; shift += 8)

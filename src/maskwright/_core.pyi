@@ -8,7 +8,7 @@ from collections.abc import Sequence
 def engine_version() -> str:
     """Return the release of the compiled engine, for example ``0.1.0``."""
 
-IR_VERSION: int = 1
+IR_VERSION: int = 2
 
 class Vocabulary:
     """

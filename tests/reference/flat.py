@@ -1,4 +1,4 @@
-"""Decodes the IR buffer (format version 1) into plain tuples.
+"""Decodes the IR buffer (format version 2) into plain tuples.
 
 This is a second, independent reading of the format: it shares no code with ``maskwright.ir``. It
 trusts the buffer; validation is the business of the product. Cost: linear.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NONE = 0xFFFFFFFF
 MAGIC = 0x5249574D
@@ -27,22 +30,6 @@ EXPRESSION_KINDS = (
     "TEXT_UNTIL",
     "TOKEN_SET",
     "JSON",
-)
-NODE_KINDS = (
-    "ANY",
-    "NEVER",
-    "TYPES",
-    "NUMBER",
-    "STRING_LENGTH",
-    "STRING_LANGUAGE",
-    "ENUM",
-    "ARRAY",
-    "ITEM_COUNT",
-    "OBJECT",
-    "REQUIRED",
-    "MEMBER_COUNT",
-    "ALL_OF",
-    "ANY_OF",
 )
 
 
@@ -149,32 +136,44 @@ def _number_fields(w: _Words) -> dict[str, Any]:
     }
 
 
-def _node_fields(kind: str, w: _Words) -> dict[str, Any]:
-    if kind in ("ANY", "NEVER"):
-        return {}
-    if kind == "TYPES":
-        return {"mask": w.word()}
-    if kind == "NUMBER":
-        return _number_fields(w)
-    if kind in ("STRING_LENGTH", "ITEM_COUNT", "MEMBER_COUNT"):
-        return {"min": w.word(), "max": w.optional()}
-    if kind == "STRING_LANGUAGE":
-        return {"expression": w.word()}
-    if kind == "ENUM":
-        return {
-            "literals": w.word(),
-            "numbers": w.texts(),
-            "strings": w.texts(),
-            "nodes": w.ids(),
-        }
-    if kind == "ARRAY":
-        return {"prefix": w.ids(), "rest": w.optional()}
-    if kind == "OBJECT":
-        members = [(w.text(), w.word()) for _ in range(w.word())]
-        return {"members": dict(members), "additional": w.optional()}
-    if kind == "REQUIRED":
-        return {"keys": w.texts()}
-    return {"items": w.ids()}  # ALL_OF, ANY_OF
+def _enum_fields(w: _Words) -> dict[str, Any]:
+    return {"literals": w.word(), "numbers": w.texts(), "strings": w.texts(), "nodes": w.ids()}
+
+
+def _object_fields(w: _Words) -> dict[str, Any]:
+    members = {w.text(): w.word() for _ in range(w.word())}
+    patterns = [(w.word(), w.word()) for _ in range(w.word())]
+    return {"members": members, "patterns": patterns, "additional": w.optional()}
+
+
+def _bounds_fields(w: _Words) -> dict[str, Any]:
+    return {"min": w.word(), "max": w.optional()}
+
+
+_NODE_FIELDS: dict[str, Callable[[_Words], dict[str, Any]]] = {
+    "ANY": lambda _: {},
+    "NEVER": lambda _: {},
+    "TYPES": lambda w: {"mask": w.word()},
+    "NUMBER": _number_fields,
+    "STRING_LENGTH": _bounds_fields,
+    "STRING_LANGUAGE": lambda w: {"expression": w.word()},
+    "ENUM": _enum_fields,
+    "ARRAY": lambda w: {"prefix": w.ids(), "rest": w.optional()},
+    "ITEM_COUNT": _bounds_fields,
+    "OBJECT": _object_fields,
+    "REQUIRED": lambda w: {"keys": w.texts()},
+    "MEMBER_COUNT": _bounds_fields,
+    "ALL_OF": lambda w: {"items": w.ids()},
+    "ANY_OF": lambda w: {"items": w.ids()},
+    "ONE_OF": lambda w: {"items": w.ids()},
+    "NOT": lambda w: {"node": w.word()},
+    "MULTIPLE_OF": lambda w: {"divisor": w.text()},
+    "CONTAINS": lambda w: {"node": w.word(), **_bounds_fields(w)},
+    "UNIQUE_ITEMS": lambda _: {},
+    "MEMBER_NAMES": lambda w: {"node": w.word()},
+    "DEPENDENT_REQUIRED": lambda w: {"key": w.text(), "needed": w.texts()},
+}
+NODE_KINDS = tuple(_NODE_FIELDS)
 
 
 def decode(buffer: bytes) -> FlatIr:
@@ -182,8 +181,8 @@ def decode(buffer: bytes) -> FlatIr:
     n_header = 12
     header = struct.unpack_from(f"<{n_header}I", buffer)
     magic, version, n_exprs, n_rules, n_nodes, n_words, n_bytes, root = header[:8]
-    if magic != MAGIC or version != 1:
-        raise ValueError(f"not an IR buffer of version 1: magic {magic:#x}, version {version}")
+    if magic != MAGIC or version != 2:
+        raise ValueError(f"not an IR buffer of version 2: magic {magic:#x}, version {version}")
     n_tables = n_exprs + n_nodes + 3 * n_rules
     table = struct.unpack_from(f"<{n_tables}I", buffer, 4 * n_header)
     words_at = 4 * (n_header + n_tables)
@@ -201,7 +200,7 @@ def decode(buffer: bytes) -> FlatIr:
     nodes = []
     for offset in table[n_exprs : n_exprs + n_nodes]:
         kind = NODE_KINDS[words[offset]]
-        nodes.append(Node(kind, _node_fields(kind, _Words(words, offset + 1, data))))
+        nodes.append(Node(kind, _NODE_FIELDS[kind](_Words(words, offset + 1, data))))
     rules = []
     for i in range(n_rules):
         expr, name_offset, name_length = table[n_exprs + n_nodes + 3 * i :][:3]

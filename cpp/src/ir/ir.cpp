@@ -181,6 +181,10 @@ class IrParser {
     for (uint32_t i = 0; i < n; ++i) (this->*item)();
   }
   void text_item() { text(); }
+  void key_pattern() {
+    expr_id();
+    node_id();
+  }
   void bytes_item() {
     if (ref().empty()) fail("an empty literal");
   }
@@ -266,13 +270,34 @@ class IrParser {
           text();
           node_id();
         }
+        many(0, &IrParser::key_pattern, 2);
         optional_node_id();
         break;
       }
       case NodeKind::kRequired: many(0, &IrParser::text_item, 2); break;
       case NodeKind::kAllOf:
-      case NodeKind::kAnyOf: many(1, &IrParser::node_id, 1); break;
+      case NodeKind::kAnyOf:
+      case NodeKind::kOneOf: many(1, &IrParser::node_id, 1); break;
+      case NodeKind::kNot:
+      case NodeKind::kMemberNames: node_id(); break;
+      case NodeKind::kMultipleOf: check_divisor(); break;
+      case NodeKind::kContains:
+        node_id();
+        bounds();
+        break;
+      case NodeKind::kUniqueItems: break;
+      case NodeKind::kDependentRequired:
+        text();
+        many(0, &IrParser::text_item, 2);
+        break;
       default: fail("unknown kind");
+    }
+  }
+
+  void check_divisor() {
+    const std::string_view divisor = ref();
+    if (!plain_decimal(divisor) || divisor[0] == '-' || divisor == "0") {
+      fail("its divisor is no positive normalised plain decimal");
     }
   }
 

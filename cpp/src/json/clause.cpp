@@ -3,8 +3,18 @@
 #include <algorithm>
 
 #include "json/clause_leaves.h"
+#include "maskwright/support/error.h"
 
 namespace maskwright {
+
+namespace {
+
+[[noreturn]] void unsupported(const std::string& keyword) {
+  throw Error::unsupported("json-unsupported-keyword",
+                           "the keyword '" + keyword + "' is not supported here", keyword);
+}
+
+}  // namespace
 
 uint32_t KeyTable::intern(std::string_view text) {
   const auto found = ids_.find(text);
@@ -45,6 +55,13 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> leaves) cons
       case NodeKind::kObject: out.objects.push_back(node); break;
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
+      case NodeKind::kOneOf: unsupported("oneOf");
+      case NodeKind::kNot: unsupported("not");
+      case NodeKind::kMultipleOf: unsupported("multipleOf");
+      case NodeKind::kContains: unsupported("contains");
+      case NodeKind::kUniqueItems: unsupported("uniqueItems");
+      case NodeKind::kMemberNames: unsupported("propertyNames");
+      case NodeKind::kDependentRequired: unsupported("dependentRequired");
       default: break;  // ANY, NEVER, ALL_OF and ANY_OF are no leaves
     }
   }

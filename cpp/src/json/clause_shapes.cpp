@@ -7,6 +7,7 @@
 
 #include "json/clause.h"
 #include "json/clause_leaves.h"
+#include "maskwright/support/error.h"
 
 namespace maskwright {
 
@@ -67,6 +68,11 @@ class ObjectMerger {
     }
     std::stable_sort(named.members.begin(), named.members.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (payload[1 + std::size_t{payload[0]} * 3] != 0) {
+      throw Error::unsupported("json-unsupported-keyword",
+                               "the keyword 'patternProperties' is not supported here",
+                               "patternProperties");
+    }
     named.additional = payload[payload.size() - 1];
     says_other_ = says_other_ || named.additional != kNone;
     objects_.push_back(std::move(named));

@@ -116,16 +116,25 @@ class NodeBuilder(Pools):
         """Bounds on the number of items of arrays; None: no upper bound."""
         return self._shared_node((f.NODE_ITEM_COUNT, minimum, check_bounds(minimum, maximum)))
 
-    def object(self, members: Iterable[tuple[str, int]], additional: int | None) -> int:
-        """Objects: a schema per named member, in order, and one for all other members.
+    def object(
+        self,
+        members: Iterable[tuple[str, int]],
+        additional: int | None,
+        patterns: Iterable[tuple[int, int]] = (),
+    ) -> int:
+        """Objects: a schema per named member, in order, per key pattern, and for all the others.
 
         Args:
             members: Decoded key and node of each named member; keys are unique.
-            additional: Node of the others; None: ``additionalProperties`` absent.
+            additional: Node of the members that no name and no pattern matches; None:
+                ``additionalProperties`` absent.
+            patterns: Regular expression (an expression id that matches whole decoded keys) and
+                node of each key pattern. A member is judged by its name and all its patterns.
         """
-        pairs = list(members)
-        ids = [node for _, node in pairs]
+        pairs, rules = list(members), list(patterns)
+        ids = [node for _, node in pairs] + [node for _, node in rules]
         self._check_nodes(ids if additional is None else [*ids, additional])
+        self._check_exprs([expr for expr, _ in rules])
         if len({key for key, _ in pairs}) != len(pairs):
             raise ValueError("object() names a key twice")
         record = [f.NODE_OBJECT, len(pairs)]
@@ -133,6 +142,9 @@ class NodeBuilder(Pools):
         for key, node in pairs:
             record += bytes_ref(key.encode("utf-8"))
             record.append(node)
+        record.append(len(rules))
+        for rule in rules:
+            record += rule
         record.append(f.NONE if additional is None else additional)
         return self._node(record)
 
@@ -162,6 +174,46 @@ class NodeBuilder(Pools):
         if len(node_list) < 2:
             return node_list[0] if node_list else self.never()
         return self._node((f.NODE_ANY_OF, len(node_list), *node_list))
+
+    def one_of(self, ids: Iterable[int]) -> int:
+        """Values that exactly one node accepts; of none, no value; of one, that node."""
+        node_list = list(ids)
+        self._check_nodes(node_list)
+        if len(node_list) < 2:
+            return node_list[0] if node_list else self.never()
+        return self._node((f.NODE_ONE_OF, len(node_list), *node_list))
+
+    def negation(self, node: int) -> int:
+        """Values that the node does not accept."""
+        self._check_nodes((node,))
+        return self._shared_node((f.NODE_NOT, node))
+
+    def multiple_of(self, divisor: str) -> int:
+        """Numbers that are an integer times the divisor, a positive normalised plain decimal."""
+        if divisor.startswith("-") or divisor == "0":
+            raise ValueError(f"divisor {divisor!r} is not positive")
+        return self._shared_node((f.NODE_MULTIPLE_OF, *self._bytes_ref(_decimal(divisor))))
+
+    def contains(self, node: int, minimum: int, maximum: int | None) -> int:
+        """Arrays of which so many items satisfy the node; None: no upper bound."""
+        self._check_nodes((node,))
+        return self._shared_node((f.NODE_CONTAINS, node, minimum, check_bounds(minimum, maximum)))
+
+    def unique_items(self) -> int:
+        """Arrays without two equal items."""
+        return self._shared_node((f.NODE_UNIQUE_ITEMS,))
+
+    def member_names(self, node: int) -> int:
+        """Objects whose keys, as strings, all satisfy the node."""
+        self._check_nodes((node,))
+        return self._shared_node((f.NODE_MEMBER_NAMES, node))
+
+    def dependent_required(self, key: str, needed: Iterable[str]) -> int:
+        """Objects that have each of the needed keys if they have ``key``."""
+        encoded = [name.encode("utf-8") for name in dict.fromkeys(needed)]
+        node = self._node((f.NODE_DEPENDENT_REQUIRED, *self._bytes_ref(key.encode("utf-8"))))
+        self._add_refs(encoded)
+        return node
 
     def reserve(self) -> int:
         """Return a node id that may be used at once and is given its meaning later."""

@@ -130,12 +130,23 @@ def _array_text(node: n.Array, texts: dict[int, str]) -> str:
     return "{" + ", ".join(parts) + "}"
 
 
-def _object_text(node: n.Object, texts: dict[int, str]) -> str:
+def _object_text(node: n.Object, texts: dict[int, str], language: Callable[[int], str]) -> str:
     members = ", ".join(f"{_string(key)}: {texts[child]}" for key, child in node.members)
     parts = [f'"properties": {{{members}}}'] if members else []
     if node.additional is not None:
         parts.append(f'"additionalProperties": {texts[node.additional]}')
+    if node.patterns:
+        # Pairs, since the key of a JSON object could not say which language it is.
+        rules = ", ".join(
+            f"[{_string(language(expr))}, {texts[child]}]" for expr, child in node.patterns
+        )
+        parts.append(f'"x-maskwright-key-languages": [{rules}]')
     return "{" + ", ".join(parts) + "}"
+
+
+def _contains_text(node: n.Contains, texts: dict[int, str]) -> str:
+    maximum = "" if node.maximum is None else f', "maxContains": {node.maximum}'
+    return f'{{"contains": {texts[node.node]}, "minContains": {node.minimum}{maximum}}}'
 
 
 def _combined_text(keyword: str, items: tuple[int, ...], texts: dict[int, str]) -> str:
@@ -159,6 +170,13 @@ def _leaf_text(node: n.Node, language: Callable[[int], str]) -> str:
         return f'{{"x-maskwright-language": {_string(language(node.expr))}}}'
     if isinstance(node, n.Required):
         return f'{{"required": [{", ".join(_string(key) for key in node.keys)}]}}'
+    if isinstance(node, n.MultipleOf):
+        return f'{{"multipleOf": {node.divisor}}}'
+    if isinstance(node, n.UniqueItems):
+        return '{"uniqueItems": true}'
+    if isinstance(node, n.DependentRequired):
+        needed = ", ".join(map(_string, node.needed))
+        return f'{{"dependentRequired": {{{_string(node.key)}: [{needed}]}}}}'
     return "false" if isinstance(node, n.Never) else "true"
 
 
@@ -168,9 +186,17 @@ def _node_text(node: n.Node, texts: dict[int, str], language: Callable[[int], st
     if isinstance(node, n.Array):
         return _array_text(node, texts)
     if isinstance(node, n.Object):
-        return _object_text(node, texts)
+        return _object_text(node, texts, language)
     if isinstance(node, n.AllOf):
         return _combined_text("allOf", node.items, texts)
     if isinstance(node, n.AnyOf):
         return _combined_text("anyOf", node.items, texts)
+    if isinstance(node, n.OneOf):
+        return _combined_text("oneOf", node.items, texts)
+    if isinstance(node, n.Not):
+        return f'{{"not": {texts[node.node]}}}'
+    if isinstance(node, n.MemberNames):
+        return f'{{"propertyNames": {texts[node.node]}}}'
+    if isinstance(node, n.Contains):
+        return _contains_text(node, texts)
     return _leaf_text(node, language)

@@ -78,9 +78,7 @@ class _Copier:
         json = [expr.node for expr in self.program.exprs if isinstance(expr, n.Json)]
         node_order = _post_order(json, lambda node: n.child_nodes(self.program.nodes[node]))
         self._copy_exprs(
-            node.expr
-            for node in map(self.program.nodes.__getitem__, node_order)
-            if isinstance(node, n.StringLanguage)
+            expr for node in node_order for expr in n.string_exprs(self.program.nodes[node])
         )
         for node in node_order:
             self._copy_node(node)
@@ -160,11 +158,20 @@ class _Copier:
         if isinstance(node, n.Object):
             members = [(key, nodes[child]) for key, child in node.members]
             others = None if node.additional is None else nodes[node.additional]
-            return builder.object(members, others)
+            patterns = [(self.exprs[expr], nodes[child]) for expr, child in node.patterns]
+            return builder.object(members, others, patterns)
         if isinstance(node, n.AllOf):
             return builder.all_of([nodes[item] for item in node.items])
         if isinstance(node, n.AnyOf):
             return builder.any_of([nodes[item] for item in node.items])
+        if isinstance(node, n.OneOf):
+            return builder.one_of([nodes[item] for item in node.items])
+        if isinstance(node, n.Not):
+            return builder.negation(nodes[node.node])
+        if isinstance(node, n.Contains):
+            return builder.contains(nodes[node.node], node.minimum, node.maximum)
+        if isinstance(node, n.MemberNames):
+            return builder.member_names(nodes[node.node])
         return _leaf(builder, node)
 
 
@@ -182,6 +189,12 @@ def _leaf(builder: Builder, node: n.Node) -> int:
         return builder.member_count(node.minimum, node.maximum)
     if isinstance(node, n.Required):
         return builder.required(node.keys)
+    if isinstance(node, n.MultipleOf):
+        return builder.multiple_of(node.divisor)
+    if isinstance(node, n.UniqueItems):
+        return builder.unique_items()
+    if isinstance(node, n.DependentRequired):
+        return builder.dependent_required(node.key, node.needed)
     return builder.never() if isinstance(node, n.Never) else builder.any()
 
 

@@ -1,4 +1,4 @@
-"""Constants of the flat IR buffer, format version 1.
+"""Constants of the flat IR buffer, format version 2.
 
 A buffer is little-endian 32-bit words followed by a byte pool::
 
@@ -20,7 +20,7 @@ from array import array
 from typing import Final
 
 MAGIC: Final = 0x5249574D
-VERSION: Final = 1
+VERSION: Final = 2
 HEADER_WORDS: Final = 12
 NONE: Final = 0xFFFFFFFF
 MAX_CODE_POINT: Final = 0x10FFFF
@@ -54,6 +54,13 @@ NODE_REQUIRED: Final = 10
 NODE_MEMBER_COUNT: Final = 11
 NODE_ALL_OF: Final = 12
 NODE_ANY_OF: Final = 13
+NODE_ONE_OF: Final = 14
+NODE_NOT: Final = 15
+NODE_MULTIPLE_OF: Final = 16
+NODE_CONTAINS: Final = 17
+NODE_UNIQUE_ITEMS: Final = 18
+NODE_MEMBER_NAMES: Final = 19
+NODE_DEPENDENT_REQUIRED: Final = 20
 
 TYPE_NULL: Final = 1
 TYPE_BOOLEAN: Final = 2

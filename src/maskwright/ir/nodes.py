@@ -200,10 +200,11 @@ class ItemCount:
 
 @dataclass(frozen=True)
 class Object:
-    """Member schemas: named ones, and one for all others (None: absent)."""
+    """Member schemas: named ones, key patterns (expression, node), and one for all others."""
 
     members: tuple[tuple[str, int], ...]
     additional: int | None
+    patterns: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -235,6 +236,56 @@ class AnyOf:
     items: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class OneOf:
+    """Values that exactly one node accepts."""
+
+    items: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    """Values that the node does not accept."""
+
+    node: int
+
+
+@dataclass(frozen=True)
+class MultipleOf:
+    """Numbers that are an integer times a positive decimal."""
+
+    divisor: str
+
+
+@dataclass(frozen=True)
+class Contains:
+    """Bounds on the number of items that satisfy the node."""
+
+    node: int
+    minimum: int
+    maximum: int | None
+
+
+@dataclass(frozen=True)
+class UniqueItems:
+    """No two items are equal."""
+
+
+@dataclass(frozen=True)
+class MemberNames:
+    """Every key, as a string, satisfies the node."""
+
+    node: int
+
+
+@dataclass(frozen=True)
+class DependentRequired:
+    """Keys that must be there if ``key`` is."""
+
+    key: str
+    needed: tuple[str, ...]
+
+
 Node = (
     Any
     | Never
@@ -250,6 +301,13 @@ Node = (
     | MemberCount
     | AllOf
     | AnyOf
+    | OneOf
+    | Not
+    | MultipleOf
+    | Contains
+    | UniqueItems
+    | MemberNames
+    | DependentRequired
 )
 
 
@@ -280,13 +338,22 @@ def child_exprs(expr: Expr) -> tuple[int, ...]:
     return ()
 
 
+def string_exprs(node: Node) -> tuple[int, ...]:
+    """Return the ids of the expressions that the node applies to decoded strings or keys."""
+    if isinstance(node, StringLanguage):
+        return (node.expr,)
+    return tuple(expr for expr, _ in node.patterns) if isinstance(node, Object) else ()
+
+
 def child_nodes(node: Node) -> tuple[int, ...]:
     """Return the ids of the schema nodes directly under ``node``."""
-    if isinstance(node, (AllOf, AnyOf)):
+    if isinstance(node, (AllOf, AnyOf, OneOf)):
         return node.items
+    if isinstance(node, (Not, Contains, MemberNames)):
+        return (node.node,)
     if isinstance(node, Object):
         rest = () if node.additional is None else (node.additional,)
-        return tuple(child for _, child in node.members) + rest
+        return tuple(child for _, child in (*node.members, *node.patterns)) + rest
     if isinstance(node, Array):
         return node.prefix if node.rest is None else (*node.prefix, node.rest)
     if isinstance(node, Enum):

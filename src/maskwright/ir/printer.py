@@ -94,7 +94,7 @@ class _Printer:
         if not isinstance(value, n.Json):
             return n.child_exprs(value)
         nodes = (self.program.nodes[node] for node in walk(self.program, value.node)[0])
-        return tuple(node.expr for node in nodes if isinstance(node, n.StringLanguage))
+        return tuple(expr for node in nodes for expr in n.string_exprs(node))
 
     def _walk(self) -> tuple[list[int], dict[int, int]]:
         """Return the expressions that rules reach, in post-order, and how often each is used."""

@@ -225,7 +225,23 @@ def _object(c: _Cursor) -> n.Node:
     if len(set(keys)) != len(keys):
         raise c.fail("an object names a key twice")
     ids = c.ids(flat[2::3], c.n_nodes, "node")
-    return n.Object(tuple(zip(keys, ids, strict=True)), c.optional_node())
+    flat = c.many(2)
+    exprs = c.ids(flat[::2], c.n_exprs, "expression")
+    values = c.ids(flat[1::2], c.n_nodes, "node")
+    patterns = tuple(zip(exprs, values, strict=True))
+    return n.Object(tuple(zip(keys, ids, strict=True)), c.optional_node(), patterns)
+
+
+def _multiple_of(c: _Cursor) -> n.Node:
+    divisor = c.decimal(c.data())
+    if divisor.startswith("-") or divisor == "0":
+        raise c.fail(f"divisor {divisor[:40]!r} is not positive")
+    return n.MultipleOf(divisor)
+
+
+def _dependent_required(c: _Cursor) -> n.Node:
+    key = c.text(c.data())
+    return n.DependentRequired(key, tuple(c.text(data) for data in c.data_list()))
 
 
 _EXPRS: dict[int, Callable[[_Cursor], n.Expr]] = {
@@ -259,6 +275,13 @@ _NODES: dict[int, Callable[[_Cursor], n.Node]] = {
     f.NODE_MEMBER_COUNT: lambda c: n.MemberCount(*c.bounds()),
     f.NODE_ALL_OF: lambda c: n.AllOf(c.node_ids(1)),
     f.NODE_ANY_OF: lambda c: n.AnyOf(c.node_ids(1)),
+    f.NODE_ONE_OF: lambda c: n.OneOf(c.node_ids(1)),
+    f.NODE_NOT: lambda c: n.Not(c.node_id()),
+    f.NODE_MULTIPLE_OF: _multiple_of,
+    f.NODE_CONTAINS: lambda c: n.Contains(c.node_id(), *c.bounds()),
+    f.NODE_UNIQUE_ITEMS: lambda _: n.UniqueItems(),
+    f.NODE_MEMBER_NAMES: lambda c: n.MemberNames(c.node_id()),
+    f.NODE_DEPENDENT_REQUIRED: _dependent_required,
 }
 
 
@@ -335,8 +358,7 @@ def _check_graph(program: n.Program, expr_at: list[int], node_at: list[int]) -> 
         if isinstance(expr, (n.Intersect, n.Complement)):
             operands += ((child, expr_at[index]) for child in n.child_exprs(expr))
     for index, node in enumerate(program.nodes):
-        if isinstance(node, n.StringLanguage):
-            operands.append((node.expr, node_at[index]))
+        operands += ((expr, node_at[index]) for expr in n.string_exprs(node))
     if not operands:
         return
     regular = _resolvable(program, through_rules=True)

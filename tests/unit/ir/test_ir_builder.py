@@ -111,6 +111,21 @@ NODES: dict[str, tuple[Callable[[Builder], int], n.Node]] = {
     "all of none": (lambda b: b.all_of([]), n.Any()),
     "any of": (lambda b: b.any_of([b.any(), b.never()]), n.AnyOf((0, 1))),
     "any of none": (lambda b: b.any_of([]), n.Never()),
+    "object, patterns": (
+        lambda b: b.object([("b", b.any())], b.never(), [(b.literal(b"x"), b.any())]),
+        n.Object((("b", 0),), 1, ((0, 0),)),
+    ),
+    "one of": (lambda b: b.one_of([b.any(), b.never()]), n.OneOf((0, 1))),
+    "one of one": (lambda b: b.one_of([b.types(1)]), n.Types(1)),
+    "not": (lambda b: b.negation(b.any()), n.Not(0)),
+    "multiple of": (lambda b: b.multiple_of("0.01"), n.MultipleOf("0.01")),
+    "contains": (lambda b: b.contains(b.any(), 1, None), n.Contains(0, 1, None)),
+    "unique items": (lambda b: b.unique_items(), n.UniqueItems()),
+    "member names": (lambda b: b.member_names(b.any()), n.MemberNames(0)),
+    "dependent required": (
+        lambda b: b.dependent_required("a", ["c", "b", "c"]),
+        n.DependentRequired("a", ("c", "b")),
+    ),
 }
 
 
@@ -132,7 +147,7 @@ def test_layout_is_the_documented_one() -> None:
     builder.define(root, builder.sequence([builder.literal(b"ab"), builder.json(builder.any())]))
     buffer = builder.finish(root)
     header = struct.unpack_from("<12I", buffer)
-    assert header == (0x5249574D, 1, 3, 1, 1, 16, 5, 0, 0, 0, 0, 0)
+    assert header == (0x5249574D, 2, 3, 1, 1, 16, 5, 0, 0, 0, 0, 0)
     pool = (1, 0, 2, 0, 12, 0, 6, 0xFFFFFFFF, 2, 1, 3, 1, 3, 2, 0, 1)
     expected = struct.pack("<23I", 0, 4, 12, 3, 2, 4, 1, *pool) + b"ab,:r"
     assert buffer[48:] == expected

@@ -35,6 +35,11 @@ def everything() -> bytes:
             b.string_length(0, 7),
             b.string_language(language),
             b.any_of([b.array([tree, leaf], None), b.enum(nodes=[constant])]),
+            b.one_of([leaf, b.negation(tree), b.multiple_of("0.5"), b.unique_items()]),
+            b.contains(tree, 1, 2),
+            b.member_names(b.string_length(1, None)),
+            b.dependent_required("left", ["right"]),
+            b.object([], None, [(b.repeat(words, 0, 1), tree)]),
         ]
     )
     b.define_node(tree, shape)

@@ -101,6 +101,21 @@ SCHEMAS: list[tuple[object, Callable[[Builder], int]]] = [
     ({"required": ["b", "a"]}, lambda b: b.required(["b", "a"])),
     ({"allOf": [True, False]}, lambda b: b.all_of([b.any(), b.never()])),
     ({"anyOf": [True, False]}, lambda b: b.any_of([b.any(), b.never()])),
+    ({"oneOf": [True, False]}, lambda b: b.one_of([b.any(), b.never()])),
+    ({"not": True}, lambda b: b.negation(b.any())),
+    ({"multipleOf": 0.01}, lambda b: b.multiple_of("0.01")),
+    ({"contains": True, "minContains": 1}, lambda b: b.contains(b.any(), 1, None)),
+    (
+        {"contains": True, "minContains": 0, "maxContains": 2},
+        lambda b: b.contains(b.any(), 0, 2),
+    ),
+    ({"uniqueItems": True}, lambda b: b.unique_items()),
+    ({"propertyNames": {"maxLength": 3}}, lambda b: b.member_names(b.string_length(0, 3))),
+    ({"dependentRequired": {"a": ["b"]}}, lambda b: b.dependent_required("a", ["b"])),
+    (
+        {"x-maskwright-key-languages": [['"x"', True]], "additionalProperties": False},
+        lambda b: b.object([], b.never(), [(b.literal(b"x"), b.any())]),
+    ),
 ]
 
 

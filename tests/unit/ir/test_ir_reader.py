@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maskwright.errors import GrammarError, MalformedIRError
 from maskwright.ir import Builder
-from maskwright.ir.format import NONE
+from maskwright.ir.format import NONE, VERSION
 from maskwright.ir.reader import read
 
 
@@ -29,7 +29,7 @@ def pack(
         words += record
     table = [word for rule in rules for word in rule]
     counts = (len(exprs), len(rules), len(nodes), len(words), len(pool))
-    header = [0x5249574D, 1, *counts, 0, 0, 0, 0, 0]
+    header = [0x5249574D, VERSION, *counts, 0, 0, 0, 0, 0]
     everything = [*header, *offsets, *table, *words]
     return struct.pack(f"<{len(everything)}I", *everything) + pool
 
@@ -45,7 +45,7 @@ JSON = [12, 0, 0, 0, 0, 0, 0, 0]  # over node 0
 
 RECORDS: list[tuple[str, list[list[int]], list[list[int]]]] = [
     ("unknown expression kind 13", [[13]], []),
-    ("unknown node kind 14", [JSON], [[14]]),
+    ("unknown node kind 21", [JSON], [[21]]),
     ("runs past the end of the word pool", [[1, 0]], []),
     ("a list of 9 items runs past", [[2, 9, 1, 1]], []),
     ("a list of 4294967295 items", [[3, NONE, 0, 0]], []),
@@ -84,12 +84,20 @@ RECORDS: list[tuple[str, list[list[int]], list[list[int]]]] = [
     ("node id 1 is not below 1", [JSON], [[6, 0, 0, 0, 1, 1]]),
     ("node id 1 is not below 1", [JSON], [[7, 0, 1]]),
     ("bounds 1..0", [JSON], [[8, 1, 0]]),
-    ("an object names a key twice", [JSON], [[9, 2, 0, 4, 0, 0, 4, 0, NONE]]),
-    ("node id 1 is not below 1", [JSON], [[9, 1, 0, 4, 1, NONE]]),
+    ("an object names a key twice", [JSON], [[9, 2, 0, 4, 0, 0, 4, 0, 0, NONE]]),
+    ("node id 1 is not below 1", [JSON], [[9, 1, 0, 4, 1, 0, NONE]]),
+    ("expression id 1 is not below 1", [JSON], [[9, 0, 1, 1, 0, NONE]]),
+    ("node id 1 is not below 1", [JSON], [[9, 0, 1, 0, 1, NONE]]),
     ("bytes 9+1 are outside", [JSON], [[10, 1, 9, 1]]),
     ("bounds 1..0", [JSON], [[11, 1, 0]]),
     ("0 nodes where at least 1", [JSON], [[12, 0]]),
     ("0 nodes where at least 1", [JSON], [[13, 0]]),
+    ("0 nodes where at least 1", [JSON], [[14, 0]]),
+    ("node id 1 is not below 1", [JSON], [[15, 1]]),
+    ("is not a normalised plain decimal", [JSON], [[16, 0, 4]]),
+    ("bounds 2..1", [JSON], [[17, 0, 2, 1]]),
+    ("node id 1 is not below 1", [JSON], [[19, 1]]),
+    ("bytes 9+1 are outside", [JSON], [[20, 9, 1, 0]]),
     ("expression 0 contains itself", [[5, 0, 0, 1]], []),
     ("contains itself", [[3, 2, 1, 2], [5, 0, 0, 1], [0]], []),
 ]
@@ -138,7 +146,7 @@ HEADERS: list[tuple[bytes, str, str, int]] = [
     (b"", "ir-malformed", "0 bytes are too few", 0),
     (pack([[0]])[:47], "ir-malformed", "47 bytes are too few", 47),
     (corrupt(lambda b: b.__setitem__(0, 0)), "ir-malformed", "magic", 0),
-    (corrupt(lambda b: b.__setitem__(4, 2)), "ir-version", "format version 2", 4),
+    (corrupt(lambda b: b.__setitem__(4, 1)), "ir-version", "format version 1", 4),
     (corrupt(lambda b: b.__setitem__(32, 1)), "ir-malformed", "reserved header words", 32),
     (corrupt(lambda b: b.__setitem__(44, 1)), "ir-malformed", "reserved header words", 32),
     (corrupt(lambda b: b.__setitem__(28, 1)), "ir-malformed", "root rule 1", 28),

@@ -15,7 +15,7 @@
 namespace maskwright {
 
 inline constexpr uint32_t kIrMagic = 0x5249574D;
-inline constexpr uint32_t kIrVersion = 1;
+inline constexpr uint32_t kIrVersion = 2;
 inline constexpr uint32_t kNone = 0xFFFFFFFF;
 
 enum class ExprKind : uint32_t {
@@ -50,6 +50,13 @@ enum class NodeKind : uint32_t {
   kMemberCount,
   kAllOf,
   kAnyOf,
+  kOneOf,
+  kNot,
+  kMultipleOf,
+  kContains,
+  kUniqueItems,
+  kMemberNames,
+  kDependentRequired,
   kCount,
 };
 
