@@ -43,8 +43,8 @@ needs_data = [
     pytest.mark.skipif(not _FOLDER, reason="MASKWRIGHT_TEST_DATA names no data folder"),
 ]
 data_parameters = [pytest.param(name, marks=needs_data) for name in _NAMES]
-# A warning of a library's import is none of ours.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+# Warnings of other libraries are none of ours.
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @cache

@@ -180,25 +180,32 @@ class LlamaCppEncoder:
     """Encodes with the vocabulary of a model that llama.cpp has loaded.
 
     Args:
-        model: The handle of the model (``Llama.model``).
-        owner: What frees the model when it dies, and so has to live as long as this.
+        model: A `Llama`, or the handle of a model that lives as long as this.
     """
 
-    def __init__(self, model: Any, owner: Any = None) -> None:
+    def __init__(self, model: Any) -> None:
         self._library = import_library("llama_cpp")
         self._model = model
-        self._vocabulary = self._library.llama_model_get_vocab(model)
-        self._owner = owner
 
     def __call__(self, text: str) -> list[int]:
-        """Encode a text."""
+        """Encode a text.
+
+        Raises:
+            TokenizerError: The model has been closed.
+        """
         library, data = self._library, text.encode()
+        handle = getattr(self._model, "model", self._model)
+        if not handle:
+            raise TokenizerError(
+                "the llama.cpp model that encodes for this vocabulary is closed; expected an open "
+                "one: keep it open, or read the vocabulary from its file",
+                code="tokenizer-encoder-failed",
+            )
+        vocabulary = library.llama_model_get_vocab(handle)
         room = len(data) + 8  # there are rarely more tokens than bytes
         while True:
             ids = (library.llama_token * room)()
-            count = library.llama_tokenize(
-                self._vocabulary, data, len(data), ids, room, False, False
-            )
+            count = library.llama_tokenize(vocabulary, data, len(data), ids, room, False, False)
             if count >= 0:
                 return list(ids[:count])
             room = -count

@@ -66,7 +66,7 @@ def read_llama_cpp(llama: Any) -> FoundVocabulary:
         found = read_gguf_vocabulary(Path(path)).decode(Path(path).name)
     else:
         found = _ask(handle).decode("the llama.cpp model")
-    found.encode = LlamaCppEncoder(handle, llama)
+    found.encode = LlamaCppEncoder(llama)
     return found
 
 

@@ -253,7 +253,8 @@ def test_kinds_agree_with_llama_cpp(tmp_path: Path, kind: str) -> None:
     llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
     path, expected = _file_of_kind(tmp_path, kind)
     encode = load_gguf(path)
-    vocabulary, buffer = encode._vocabulary, (ctypes.c_char * 64)()
+    vocabulary = llama_cpp.llama_model_get_vocab(encode._model)
+    buffer = (ctypes.c_char * 64)()
     for token_id, data in enumerate(expected):
         size = llama_cpp.llama_token_to_piece(vocabulary, token_id, buffer, 64, 0, True)
         assert buffer[:size] == data, token_id
@@ -261,3 +262,19 @@ def test_kinds_agree_with_llama_cpp(tmp_path: Path, kind: str) -> None:
     assert dataclasses.replace(from_api, source=path.name) == read_gguf(path)
     ids = encode("a a")
     assert b"".join(expected[i] for i in ids).strip() == b"a a"
+
+
+def test_a_closed_model_is_said_to_be_closed(tmp_path: Path) -> None:
+    llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    path, _ = _file_of_kind(tmp_path, "gpt2")
+    llama = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+    vocabulary = read_llama_cpp(llama).build()
+    assert vocabulary == read_gguf(path)
+    assert vocabulary.encode is not None
+    assert vocabulary.encode("a") == [3]
+    llama.close()
+    with pytest.raises(TokenizerError, match="is closed; expected an open one") as caught:
+        vocabulary.encode("a")
+    assert caught.value.code == "tokenizer-encoder-failed"
+    with pytest.raises(TokenizerError, match=r"expected a llama_cpp\.Llama"):
+        read_llama_cpp(llama)
