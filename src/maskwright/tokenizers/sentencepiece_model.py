@@ -36,9 +36,6 @@ _FIXED_64: Final = 1
 _BYTES: Final = 2
 _FIXED_32: Final = 5
 
-_NO_ID: Final = (1 << 64) - 1
-"""-1 as a varint."""
-
 
 @dataclass(frozen=True)
 class SentencePieceModel:
@@ -194,7 +191,7 @@ def _varint(data: bytes, offset: int, source: str) -> tuple[int, int]:
         offset += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value & _NO_ID, offset
+            return value, offset
     _malformed(source, "a number is longer than 64 bits")
 
 

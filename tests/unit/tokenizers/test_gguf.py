@@ -219,10 +219,10 @@ def _file_of_kind(tmp_path: Path, kind: str) -> tuple[Path, list[bytes]]:
     """A file of a kind with its spellings, and what they are to stand for."""
     tokens, expected = _KINDS[kind]
     has_bytes = kind not in ("gpt2", "rwkv")
-    tokens = ["<unk>", "</s>", "<tool>", *tokens, *(_BYTES if has_bytes else [])]
-    expected = [b"<unk>", b"</s>", b"<tool>", *expected]
+    tokens = ["<unk>", "</s>", "<tool>", "<ctl>", *tokens, *(_BYTES if has_bytes else [])]
+    expected = [b"<unk>", b"</s>", b"<tool>", b"<ctl>", *expected]
     expected += [bytes((byte,)) for byte in range(256)] if has_bytes else []
-    types = [2, 3, 4, *([1] * (len(tokens) - 3))]
+    types = [2, 3, 4, 3, *([1] * (len(tokens) - 4))]
     if has_bytes:
         types[-256:] = [6] * 256
     scores = [-float(i) for i in range(len(tokens))]
@@ -244,7 +244,7 @@ def test_kinds(tmp_path: Path, kind: str) -> None:
     path, expected = _file_of_kind(tmp_path, kind)
     vocabulary = read_gguf(path)
     assert vocabulary.tokens == expected
-    assert (vocabulary.special_token_ids, vocabulary.stop_token_ids) == ((0,), (1,))
+    assert (vocabulary.special_token_ids, vocabulary.stop_token_ids) == ((0, 3), (1,))
     assert vocabulary.add_prefix_space is (kind == "llama")
 
 
@@ -271,7 +271,7 @@ def test_a_closed_model_is_said_to_be_closed(tmp_path: Path) -> None:
     vocabulary = read_llama_cpp(llama).build()
     assert vocabulary == read_gguf(path)
     assert vocabulary.encode is not None
-    assert vocabulary.encode("a") == [3]
+    assert vocabulary.encode("a") == [4]
     llama.close()
     with pytest.raises(TokenizerError, match="is closed; expected an open one") as caught:
         vocabulary.encode("a")

@@ -36,7 +36,7 @@ def _file(**changes: Any) -> dict[str, Any]:
     root: dict[str, Any] = {
         "added_tokens": [
             {"id": 5, "content": "<|im_end|>", "special": True},
-            {"id": 4, "content": "<tool \u00e9>", "special": False},
+            {"id": 4, "content": "<tool\u00e9>", "special": False},
         ],
         "normalizer": None,
         "pre_tokenizer": _BYTE_LEVEL_STEP,
@@ -55,7 +55,7 @@ def _read(tmp_path: Path, root: object, **options: Any) -> VocabularyData:
 
 def test_byte_level(tmp_path: Path) -> None:
     vocabulary = _read(tmp_path, _file())
-    tool = "<tool \u00e9>".encode()
+    tool = "<tool\u00e9>".encode()
     assert vocabulary.tokens == [b"a", b" b", b"\xc3\xa9", b"", tool, b"<|im_end|>"]
     assert vocabulary.vocab_type is VocabType.BYTE_LEVEL
     assert (vocabulary.special_token_ids, vocabulary.stop_token_ids) == ((), (5,))
