@@ -10,12 +10,15 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _core
 from .errors import TokenizerError
 from .tokenizers.files import read_vocabulary
+from .tokenizers.llama_cpp import read_llama_cpp
+from .tokenizers.objects import ENCODING, PROCESSOR, TEKKEN, read_object
 from .tokenizers.plain import from_tokens
+from .tokenizers.stored import dump_metadata, dump_vocabulary, parse_metadata, parse_vocabulary
 from .tokenizers.vocabulary import VocabType, VocabularyData, check_vocab_type
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ class TokenizerInfo:
     r"""A vocabulary: what each token id adds to the text, and which ids end it.
 
     Immutable, and safe to share between threads. Two of them are equal if they have equal sizes,
-    special tokens, stop tokens and bytes of every token: the same masks follow from them.
+    special tokens, stop tokens and bytes of every token: the same masks follow from them. Pickles;
+    the encoder comes along only if it is that of a file, which must be there again.
 
     Special tokens are never allowed by text: those named in ``special_token_ids``, tokens that
     decode to nothing, and padding ids. The same holds for stop tokens, which are allowed where the
@@ -129,21 +133,163 @@ class TokenizerInfo:
         """Read the vocabulary of a model from its files.
 
         Args:
-            path: A ``tokenizer.json``, a folder that has one, or a GGUF model. What the file is is
-                read off its contents.
-            vocab_size: Length of a row of the model's logits, where it differs from the file's.
+            path: A ``tokenizer.json``, a ``tekken.json``, a SentencePiece model, a file of tiktoken
+                ranks, a GGUF model, or a folder that has one of them. What a file is is read off
+                its contents.
+            vocab_size: Length of a row of the model's logits, where it differs from the file's:
+                more ids are padding, fewer may cut off special tokens only.
             stop_token_ids: Ids that end the text, instead of those that the files give evidence of
                 (configured end tokens, and special tokens that are end marks by convention).
 
         Returns:
-            The vocabulary.
+            The vocabulary. It encodes with the library of the file, which is loaded when it is
+            first asked; a file of tiktoken ranks doesn't say how to.
 
         Raises:
-            TokenizerError: The file cannot be read, is damaged, or is of a kind whose tokens have
-                no fixed bytes; the message says which.
+            TokenizerError: The file cannot be read (``tokenizer-unreadable``), is damaged
+                (``tokenizer-malformed``), in no known format (``tokenizer-unknown-format``), or
+                of a kind whose tokens have no fixed bytes (``tokenizer-unsupported-kind``); or a
+                size or id is out of range, as above.
         """
-        stops = None if stop_token_ids is None else id_list(stop_token_ids)
-        return cls._from_data(read_vocabulary(path, vocab_size=vocab_size, stop_token_ids=stops))
+        data = read_vocabulary(path, **_wishes(vocab_size, stop_token_ids))
+        return cls._from_data(data)
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        tokenizer: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a tokenizer of transformers.
+
+        Args:
+            tokenizer: A fast tokenizer, a slow one around SentencePiece or tiktoken, one around
+                mistral-common, a bare `tokenizers.Tokenizer`, or a wrapper around one of them.
+            vocab_size: Length of a row of the model's logits (``model.config.vocab_size``), where
+                it differs from the tokenizer's.
+            stop_token_ids: Ids that end the text, instead of ``eos_token_id``, the ones of the
+                model's generation configuration, and those that are end marks by convention.
+
+        Returns:
+            The vocabulary. It encodes with the tokenizer.
+
+        Raises:
+            TokenizerError: The tokenizer is of another kind (``tokenizer-unsupported-object``), or
+                its tokens have no fixed bytes (``tokenizer-unsupported-kind``).
+        """
+        found = read_object(
+            tokenizer,
+            "a fast tokenizer of transformers, one around SentencePiece, tiktoken or "
+            "mistral-common, or a tokenizers.Tokenizer",
+        )
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_llama_cpp(
+        cls,
+        llama: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a model that llama.cpp has loaded.
+
+        Args:
+            llama: A `llama_cpp.Llama`, or the handle of a model; a handle must live as long as the
+                result encodes.
+            vocab_size: Length of a row of the model's logits, where it differs from the number of
+                tokens.
+            stop_token_ids: Ids that end the text, instead of those that the model gives evidence
+                of.
+
+        Returns:
+            The vocabulary. It encodes with the model.
+
+        Raises:
+            TokenizerError: It is neither (``tokenizer-unsupported-object``), or its tokens have no
+                fixed bytes (``tokenizer-unsupported-kind``).
+        """
+        return cls._from_data(read_llama_cpp(llama).build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_mistral_common(
+        cls,
+        tokenizer: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a tokenizer of mistral-common.
+
+        Args:
+            tokenizer: A `MistralTokenizer`, `Tekkenizer` or `SentencePieceTokenizer`.
+            vocab_size: Length of a row of the model's logits, where it differs from the number of
+                tokens.
+            stop_token_ids: Ids that end the text, instead of ``</s>``.
+
+        Returns:
+            The vocabulary. It encodes with the tokenizer.
+
+        Raises:
+            TokenizerError: It is none of these (``tokenizer-unsupported-object``).
+        """
+        expected = "a MistralTokenizer, Tekkenizer or SentencePieceTokenizer of mistral-common"
+        found = read_object(tokenizer, expected, (TEKKEN, PROCESSOR))
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        encoding: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a `tiktoken.Encoding`.
+
+        Args:
+            encoding: The encoding.
+            vocab_size: Length of a row of the model's logits, where it differs from the encoding's.
+            stop_token_ids: Ids that end the text, instead of the special tokens that are end marks
+                by convention.
+
+        Returns:
+            The vocabulary. It encodes with the encoding.
+
+        Raises:
+            TokenizerError: It is no encoding (``tokenizer-unsupported-object``).
+        """
+        found = read_object(encoding, "a tiktoken.Encoding", (ENCODING,))
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_sentencepiece(
+        cls,
+        processor: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a `sentencepiece.SentencePieceProcessor`.
+
+        Args:
+            processor: The processor, with its model loaded.
+            vocab_size: Length of a row of the model's logits, where it differs from the number of
+                pieces.
+            stop_token_ids: Ids that end the text, instead of the model's end of sequence.
+
+        Returns:
+            The vocabulary. It encodes with the processor.
+
+        Raises:
+            TokenizerError: It is no processor (``tokenizer-unsupported-object``), or its model
+                rewrites decoded text (``tokenizer-unsupported-kind``).
+        """
+        expected = "a sentencepiece.SentencePieceProcessor"
+        found = read_object(processor, expected, (PROCESSOR,))
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
 
     @property
     def vocab_type(self) -> VocabType:
@@ -158,6 +304,11 @@ class TokenizerInfo:
     @property
     def add_prefix_space(self) -> bool:
         """Whether the tokenizer puts a space before the text it encodes."""
+        return self._data.add_prefix_space
+
+    @property
+    def prepend_space_in_tokenization(self) -> bool:
+        """Another name of `add_prefix_space`."""
         return self._data.add_prefix_space
 
     @property
@@ -223,6 +374,58 @@ class TokenizerInfo:
             ) from error
         return [int(token_id) for token_id in self._data.encode(text)]
 
+    def dump_metadata(self) -> str:
+        """All but the tokens, as JSON.
+
+        Returns:
+            An object with ``vocab_type``, ``vocab_size``, ``add_prefix_space`` and
+            ``stop_token_ids``, and with ``special_token_ids`` if more are special than empty tokens
+            and padding.
+
+        Example:
+            >>> TokenizerInfo(["a", "</s>"], stop_token_ids=1).dump_metadata()
+            '{"vocab_type":0,"vocab_size":2,"add_prefix_space":false,"stop_token_ids":[1]}'
+        """
+        return dump_metadata(self._data)
+
+    @classmethod
+    def from_vocab_and_metadata(
+        cls, encoded_vocab: Sequence[bytes] | Sequence[str], metadata: str
+    ) -> TokenizerInfo:
+        """Make the object whose `dump_metadata` is given, from its tokens.
+
+        Args:
+            encoded_vocab: The tokens, spelled as the type in the metadata says.
+            metadata: What `dump_metadata` has returned.
+
+        Raises:
+            InvalidJSONError: The metadata are no JSON (``invalid-json``).
+            DeserializeFormatError: A field is missing, unknown or wrong (``deserialize-format``).
+            TokenizerError: They don't fit to the tokens, as in the constructor.
+        """
+        return cls(encoded_vocab, **parse_metadata(metadata))
+
+    def serialize_json(self) -> str:
+        """The whole vocabulary as JSON text, without the encoder.
+
+        The field ``version`` says which fields there are; bytes are kept exactly.
+        """
+        return dump_vocabulary(self._data)
+
+    @classmethod
+    def deserialize_json(cls, json_string: str) -> TokenizerInfo:
+        """Make the object that `serialize_json` has stored, without an encoder.
+
+        Args:
+            json_string: The text. It may come from anywhere: every field is checked.
+
+        Raises:
+            InvalidJSONError: It is no JSON (``invalid-json``).
+            DeserializeVersionError: It is of another version (``deserialize-version``).
+            DeserializeFormatError: It breaks the format (``deserialize-format``).
+        """
+        return cls._from_data(parse_vocabulary(json_string))
+
     @property
     def fingerprint(self) -> str:
         """A hash, in hex, of all that equality compares: equal iff the objects are equal.
@@ -250,11 +453,34 @@ class TokenizerInfo:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
+    def __reduce__(self) -> tuple[Callable[[VocabularyData], TokenizerInfo], tuple[VocabularyData]]:
+        return TokenizerInfo._from_data, (self._data,)
+
+    def __copy__(self) -> TokenizerInfo:
+        return self  # immutable
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TokenizerInfo:
+        return self
+
     def __repr__(self) -> str:
         return (
             f"TokenizerInfo(vocab_type={self.vocab_type.name}, vocab_size={self.vocab_size}, "
             f"stop_token_ids={self.stop_token_ids})"
         )
+
+
+class _Wishes(TypedDict):
+    """What the caller of a reader may choose."""
+
+    vocab_size: int | None
+    stop_token_ids: list[int] | None
+
+
+def _wishes(vocab_size: int | None, stop_token_ids: int | Iterable[int] | None) -> _Wishes:
+    return {
+        "vocab_size": None if vocab_size is None else operator.index(vocab_size),
+        "stop_token_ids": None if stop_token_ids is None else id_list(stop_token_ids),
+    }
 
 
 def id_list(ids: int | Iterable[int]) -> list[int]:

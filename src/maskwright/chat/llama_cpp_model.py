@@ -20,6 +20,7 @@ import numpy as np
 from maskwright.chat.embedded import INSTALL_HINT, embedded_model_path
 from maskwright.chat.errors import MissingDependencyError, ModelError
 from maskwright.tokenizers import VocabularyData, read_gguf
+from maskwright.tokenizers.llama_cpp import read_llama_cpp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ class LlamaCppModel:
     def from_llama(cls, llama: Any) -> LlamaCppModel:
         """Wrap a `llama_cpp.Llama` that is loaded already; its sequence is reset on use."""
         model = cls.__new__(cls)
-        cls._attach(model, llama, read_gguf(llama.model_path))
+        cls._attach(model, llama, read_llama_cpp(llama).build())
         return model
 
     def _attach(self, llama: Any, vocabulary: VocabularyData) -> None:

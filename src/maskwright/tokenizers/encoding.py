@@ -11,7 +11,9 @@ Cost: the first call loads the library and the file, up to seconds for 33 MB.
 from __future__ import annotations
 
 import importlib
+import logging
 import threading
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,21 +25,21 @@ if TYPE_CHECKING:
 Encode = Callable[[str], list[int]]
 """Text to the ids of its tokens, without special tokens added."""
 
+_SILENT: Final = 100
+"""A log level above all."""
 
-class FileEncoder:
-    """Encodes with the library that a file belongs to, which is loaded at the first use.
 
-    Safe to call from several threads. Pickles as the path, so the file must be there where it is
-    used again.
+class LazyEncoder:
+    """An encoder that is made at the first use. Safe to call from several threads.
 
     Args:
-        load: Makes an encoder from the file; a function of a module, so that it pickles.
-        path: The file.
+        make: Makes the encoder.
+        source: What it encodes for, for messages.
     """
 
-    def __init__(self, load: Callable[[Path], Encode], path: Path) -> None:
-        self._load = load
-        self._path = path
+    def __init__(self, make: Callable[[], Encode], source: object) -> None:
+        self._make = make
+        self._source = source
         self._encode: Encode | None = None
         self._lock = threading.Lock()
 
@@ -46,29 +48,43 @@ class FileEncoder:
 
         Raises:
             TokenizerError: The library is not installed (``tokenizer-missing-package``) or cannot
-                load the file (``tokenizer-encoder-failed``).
+                be used with this vocabulary (``tokenizer-encoder-failed``).
         """
-        if self._encode is None:
-            with self._lock:
-                if self._encode is None:
-                    self._encode = self._loaded()
+        with self._lock:
+            if self._encode is None:
+                self._encode = self._made()
         return self._encode(text)
 
-    def _loaded(self) -> Encode:
+    def _made(self) -> Encode:
         try:
-            return self._load(self._path)
+            return self._make()
         except TokenizerError:
             raise
         except Exception as error:  # each library has errors of its own
             raise TokenizerError(
-                f"{self._path} was read as a vocabulary, but its library cannot encode with it: "
-                f"{error}; expected a file that the library loads: get the file again, or pass "
-                "an encoder yourself",
+                f"{self._source} was read as a vocabulary, but its library cannot encode with it: "
+                f"{error}; expected one that the library loads: get the file again, or pass an "
+                "encoder yourself",
                 code="tokenizer-encoder-failed",
             ) from error
 
+
+class FileEncoder(LazyEncoder):
+    """An encoder that is made from a file at the first use.
+
+    Pickles as the path, so the file must be there where it is used again.
+
+    Args:
+        load: Makes the encoder from the file; a function of a module, so that it pickles.
+        path: The file.
+    """
+
+    def __init__(self, load: Callable[[Path], Encode], path: Path) -> None:
+        super().__init__(lambda: load(path), path)
+        self._arguments = (load, path)
+
     def __reduce__(self) -> tuple[type[FileEncoder], tuple[Callable[[Path], Encode], Path]]:
-        return FileEncoder, (self._load, self._path)
+        return FileEncoder, self._arguments
 
 
 _PACKAGES: Final = {
@@ -164,24 +180,32 @@ class LlamaCppEncoder:
     """Encodes with the vocabulary of a model that llama.cpp has loaded.
 
     Args:
-        model: The handle of the model (``Llama.model``).
-        owner: What frees the model when it dies, and so has to live as long as this.
+        model: A `Llama`, or the handle of a model that lives as long as this.
     """
 
-    def __init__(self, model: Any, owner: Any = None) -> None:
+    def __init__(self, model: Any) -> None:
         self._library = import_library("llama_cpp")
-        self._vocabulary = self._library.llama_model_get_vocab(model)
-        self._owner = owner
+        self._model = model
 
     def __call__(self, text: str) -> list[int]:
-        """Encode a text."""
+        """Encode a text.
+
+        Raises:
+            TokenizerError: The model has been closed.
+        """
         library, data = self._library, text.encode()
+        handle = getattr(self._model, "model", self._model)
+        if not handle:
+            raise TokenizerError(
+                "the llama.cpp model that encodes for this vocabulary is closed; expected an open "
+                "one: keep it open, or read the vocabulary from its file",
+                code="tokenizer-encoder-failed",
+            )
+        vocabulary = library.llama_model_get_vocab(handle)
         room = len(data) + 8  # there are rarely more tokens than bytes
         while True:
             ids = (library.llama_token * room)()
-            count = library.llama_tokenize(
-                self._vocabulary, data, len(data), ids, room, False, False
-            )
+            count = library.llama_tokenize(vocabulary, data, len(data), ids, room, False, False)
             if count >= 0:
                 return list(ids[:count])
             room = -count
@@ -189,5 +213,18 @@ class LlamaCppEncoder:
 
 def load_gguf(path: Path) -> Encode:
     """The encoder of a GGUF file; its tensors are not loaded."""
-    llama = import_library("llama_cpp").Llama(str(path), vocab_only=True, verbose=False)
-    return LlamaCppEncoder(llama.model, llama)
+    library = import_library("llama_cpp")
+    parameters = library.llama_model_default_params()
+    parameters.vocab_only = True
+    logger = logging.getLogger("llama-cpp-python")  # what llama.cpp's own messages go through
+    level = logger.level
+    logger.setLevel(_SILENT)
+    try:
+        model = library.llama_model_load_from_file(str(path).encode(), parameters)
+    finally:
+        logger.setLevel(level)
+    if not model:
+        raise RuntimeError("llama.cpp does not load the vocabulary")
+    encoder = LlamaCppEncoder(model)
+    weakref.finalize(encoder, library.llama_model_free, model)
+    return encoder

@@ -27,19 +27,18 @@ from maskwright.tokenizers.decoding import (
 from maskwright.tokenizers.encoding import FileEncoder, load_gguf
 from maskwright.tokenizers.gguf_file import Value, read_metadata
 from maskwright.tokenizers.stop_tokens import conventional_stop_tokens
-from maskwright.tokenizers.vocabulary import VocabType, VocabularyData, build_vocabulary
+from maskwright.tokenizers.vocabulary import FoundVocabulary, VocabType, VocabularyData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
-    from maskwright.tokenizers.encoding import Encode
-
 _PREFIX: Final = "tokenizer.ggml."
 _TOKENS: Final = _PREFIX + "tokens"
 _TYPES: Final = _PREFIX + "token_type"
 _EOS_LIST: Final = _PREFIX + "eos_token_ids"
-_END_KEYS: Final = ("eos", "eot", "eom")
+END_KEYS: Final = ("eos", "eot", "eom")
+"""What ``tokenizer.ggml.<key>_token_id`` may name as an end."""
 
 NORMAL: Final = 1
 UNKNOWN: Final = 2
@@ -48,7 +47,7 @@ USER_DEFINED: Final = 4
 UNUSED: Final = 5
 BYTE: Final = 6
 
-_SPECIAL_TYPES: Final = frozenset({UNKNOWN, CONTROL, UNUSED})
+_SPECIAL: Final = frozenset({UNKNOWN, CONTROL, UNUSED})
 
 
 def _marked_bytes(token: str) -> bytes:
@@ -103,18 +102,11 @@ class GgufVocabulary:
     add_space_prefix: bool | None
     chat_template: object
 
-    def build(
-        self,
-        source: str,
-        *,
-        vocab_size: int | None,
-        stop_token_ids: Iterable[int] | None,
-        encode: Encode | None,
-    ) -> VocabularyData:
+    def decode(self, source: str) -> FoundVocabulary:
         """Decode the tokens and find out which are special.
 
         Raises:
-            TokenizerError: The kind is not supported, or a size or id is out of range.
+            TokenizerError: The kind is not supported.
         """
         if self.kind not in _KINDS:
             raise TokenizerError(
@@ -124,33 +116,24 @@ class GgufVocabulary:
                 code="tokenizer-unsupported-kind",
             )
         vocab_type, decode = _KINDS[self.kind]
-        pairs = list(zip(self.tokens, self.types, strict=True))
-        ends = conventional_stop_tokens(self._special_names()) | self.end_ids
-        flagged = {i for i, (_, token_type) in enumerate(pairs) if token_type in _SPECIAL_TYPES}
+        tokens = [
+            _decode(token, token_type, decode)
+            for token, token_type in zip(self.tokens, self.types, strict=True)
+        ]
+        # Some converters flag end tokens as text.
+        marks = (i for i, kind in enumerate(self.types) if kind in (*_SPECIAL, USER_DEFINED))
+        ends = conventional_stop_tokens(tokens, marks) | self.end_ids
+        flagged = {i for i, token_type in enumerate(self.types) if token_type in _SPECIAL}
         prefix = self.add_space_prefix
-        return build_vocabulary(
-            [_decode(token, token_type, decode) for token, token_type in pairs],
-            vocab_type=vocab_type,
-            source=source,
+        return FoundVocabulary(
+            tokens,
+            vocab_type,
+            source,
             special_token_ids=flagged | ends,
-            stop_evidence=ends,
-            stop_token_ids=stop_token_ids,
-            vocab_size=vocab_size,
+            end_ids=ends,
             add_prefix_space=self.kind == "llama" if prefix is None else prefix,
-            chat_template=self.chat_template,
-            encode=encode,
+            chat_template=self.chat_template if isinstance(self.chat_template, str) else None,
         )
-
-    def _special_names(self) -> dict[str, int]:
-        """Spelling to id of the tokens that may be end marks.
-
-        User-defined ones are among them: some converters flag end tokens as text.
-        """
-        names: dict[str, int] = {}
-        for token_id, (token, token_type) in enumerate(zip(self.tokens, self.types, strict=True)):
-            if isinstance(token, str) and token_type in (CONTROL, UNKNOWN, USER_DEFINED):
-                names.setdefault(token, token_id)
-        return names
 
 
 def read_gguf(
@@ -177,25 +160,30 @@ def read_gguf(
             kind (the message names the kind).
     """
     path = Path(path)
+    found = read_gguf_vocabulary(path).decode(path.name)
+    found.encode = FileEncoder(load_gguf, path)
+    return found.build(vocab_size=vocab_size, stop_token_ids=stop_token_ids)
+
+
+def read_gguf_vocabulary(path: Path) -> GgufVocabulary:
+    """Read what a GGUF file says of its vocabulary.
+
+    Raises:
+        TokenizerError: The file cannot be read or is damaged.
+    """
     metadata = read_metadata(path, (_TOKENS, _TYPES, _EOS_LIST))
     kind = metadata.get(_PREFIX + "model")
     if not isinstance(kind, str):
         _malformed(path, f"the key '{_PREFIX}model' is missing or no text")
     prefix = metadata.get(_PREFIX + "add_space_prefix")
     tokens = _tokens(metadata, path) if kind in _KINDS else []
-    found = GgufVocabulary(
+    return GgufVocabulary(
         kind=kind,
         tokens=tokens,
         types=_types(metadata, len(tokens), path) if tokens else [],
         end_ids=_end_ids(metadata),
         add_space_prefix=None if prefix is None else bool(prefix),
         chat_template=metadata.get("tokenizer.chat_template"),
-    )
-    return found.build(
-        path.name,
-        vocab_size=vocab_size,
-        stop_token_ids=stop_token_ids,
-        encode=FileEncoder(load_gguf, path),
     )
 
 
@@ -235,7 +223,7 @@ def _types(metadata: Mapping[str, Value], count: int, path: Path) -> list[int]:
 def _end_ids(metadata: Mapping[str, Value]) -> set[int]:
     """The ids that the metadata itself names as ends."""
     listed = metadata.get(_EOS_LIST)
-    found = [metadata.get(f"{_PREFIX}{name}_token_id") for name in _END_KEYS]
+    found = [metadata.get(f"{_PREFIX}{name}_token_id") for name in END_KEYS]
     if isinstance(listed, list):
         found.extend(listed)
     return {value for value in found if isinstance(value, int)}
@@ -244,7 +232,7 @@ def _end_ids(metadata: Mapping[str, Value]) -> set[int]:
 def _decode(token: str | bytes, token_type: int, decode: Callable[[str], bytes]) -> bytes:
     if isinstance(token, bytes):
         return token
-    if token_type == USER_DEFINED or token_type in _SPECIAL_TYPES:
+    if token_type == USER_DEFINED or token_type in _SPECIAL:
         return literal_bytes(token)
     byte = byte_token(token) if token_type == BYTE else None
     return decode(token) if byte is None else byte

@@ -7,12 +7,18 @@ vocabulary) and nothing depends on them, so one that is missing or damaged gives
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from maskwright.tokenizers.vocabulary import MAX_VOCAB_SIZE
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from maskwright.tokenizers.vocabulary import FoundVocabulary
+
+_ID: Final = re.compile("[0-9]{1,8}")
 
 _MAX_BYTES: Final = 64 << 20
 """Configurations are small; a larger file is none."""
@@ -32,19 +38,16 @@ class ModelFolder:
     def _config(self) -> dict[str, object]:
         return self._read_object("tokenizer_config.json")
 
-    def stop_evidence(self, ids_by_name: Mapping[str, int]) -> set[int]:
-        """The ids that the configuration names as end of sequence.
-
-        Args:
-            ids_by_name: Spelling to id of every token that may be named.
-        """
-        found = self.generation_end_ids()
+    def add_evidence(self, found: FoundVocabulary) -> None:
+        """Add to a vocabulary what the configuration says of its ends, and the chat template."""
+        found.end_ids |= self.generation_end_ids()
         name = self._config.get("eos_token")
         if isinstance(name, dict):
             name = name.get("content")
-        if isinstance(name, str) and name in ids_by_name:
-            found.add(ids_by_name[name])
-        return found
+        end_id = found.id_of(name) if isinstance(name, str) else None
+        if end_id is not None:
+            found.end_ids.add(end_id)
+        found.chat_template = self.chat_template()
 
     def generation_end_ids(self) -> set[int]:
         """The ids that end a generation according to ``generation_config.json``."""
@@ -52,19 +55,14 @@ class ModelFolder:
         listed = ids if isinstance(ids, list) else [ids]
         return {i for i in listed if isinstance(i, int) and not isinstance(i, bool)}
 
-    def added_tokens(self) -> list[dict[str, object]]:
-        """The tokens that the configuration adds to those of the tokenizer file.
-
-        Each is an object as in ``tokenizer.json``; nothing but its id is checked.
-        """
+    def add_tokens(self, found: FoundVocabulary) -> None:
+        """Add the tokens that the configuration has beside those of the tokenizer file."""
         entries = self._config.get("added_tokens_decoder")
-        if not isinstance(entries, dict):
-            return []
-        return [
-            {**entry, "id": int(token_id)}
-            for token_id, entry in entries.items()
-            if isinstance(entry, dict) and token_id.isdecimal() and len(token_id) < 10
-        ]
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            content = entry.get("content") if isinstance(entry, dict) else None
+            if isinstance(content, str) and _ID.fullmatch(name) and int(name) < MAX_VOCAB_SIZE:
+                data = content.encode(errors="replace")
+                found.put(int(name), data, is_special=entry.get("special") is True)
 
     def chat_template(self) -> str | None:
         """The chat template: a file of its own, or an entry of the configuration."""

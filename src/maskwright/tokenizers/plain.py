@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from maskwright.tokenizers.decoding import decode_token
 from maskwright.tokenizers.vocabulary import (
+    FoundVocabulary,
     VocabType,
     VocabularyData,
-    build_vocabulary,
     check_ids,
 )
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from maskwright.tokenizers.encoding import Encode
-
-_SOURCE = "the token list"
 
 
 def from_tokens(
@@ -66,16 +64,15 @@ def from_tokens(
                 f"token {token_id} is a {type(token).__name__}; expected bytes or str for each id"
             )
         decoded.append(decode_token(token, vocab_type))
-    special = sorted(special_token_ids)
-    data = build_vocabulary(
+    special = set(special_token_ids)
+    found = FoundVocabulary(
         decoded,
-        vocab_type=vocab_type,
-        source=_SOURCE,
-        special_token_ids=special,
-        stop_token_ids=stop_token_ids,
-        vocab_size=vocab_size,
+        vocab_type,
+        "the token list",
+        special,
         add_prefix_space=add_prefix_space,
         encode=encode,
     )
-    check_ids("special token id", special, data.vocab_size, _SOURCE)
+    data = found.build(vocab_size=vocab_size, stop_token_ids=stop_token_ids)
+    check_ids("special token id", special, data.vocab_size, data.source)
     return data

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
 
 END_TOKEN_NAMES: Final = frozenset(
     {
@@ -37,20 +37,25 @@ END_TOKEN_NAMES: Final = frozenset(
 )
 """Spellings that end a generation in the vocabularies in common use."""
 
-_MESSAGE_END: Final = "<|end|>"
-_GENERATION_END: Final = "<|return|>"
+_END_TOKENS: Final = frozenset(name.encode() for name in END_TOKEN_NAMES)
+_MESSAGE_END: Final = b"<|end|>"
+_GENERATION_END: Final = b"<|return|>"
 
 
-def conventional_stop_tokens(names: Mapping[str, int]) -> set[int]:
+def conventional_stop_tokens(tokens: Sequence[bytes], candidates: Iterable[int]) -> set[int]:
     """The ids whose spelling is an end mark by convention.
 
     ``<|end|>`` ends the generation in some vocabularies and only one of several messages in those
     that also have ``<|return|>``; it counts only without the latter.
 
     Args:
-        names: Spelling to id of special tokens.
+        tokens: The spelling of each id.
+        candidates: The ids that are special tokens.
     """
-    found = {token_id for name, token_id in names.items() if name in END_TOKEN_NAMES}
-    if _MESSAGE_END in names and _GENERATION_END not in names:
-        found.add(names[_MESSAGE_END])
-    return found
+    spellings = {i: tokens[i] for i in candidates if i < len(tokens)}
+    has_generation_end = _GENERATION_END in spellings.values()
+    return {
+        token_id
+        for token_id, spelling in spellings.items()
+        if spelling in _END_TOKENS or (spelling == _MESSAGE_END and not has_generation_end)
+    }

@@ -16,19 +16,15 @@ from maskwright.errors import TokenizerError
 from maskwright.tokenizers.decoding import SPACE_MARK, literal_bytes
 from maskwright.tokenizers.json_decoder import (
     Step,
-    TokenDecoder,
     flat_steps,
     json_object,
     malformed,
     token_decoder,
 )
-from maskwright.tokenizers.stop_tokens import conventional_stop_tokens
-from maskwright.tokenizers.vocabulary import MAX_VOCAB_SIZE, VocabularyData, build_vocabulary
+from maskwright.tokenizers.vocabulary import MAX_VOCAB_SIZE, FoundVocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from maskwright.tokenizers.encoding import Encode
+    from collections.abc import Mapping
 
 
 def parse_json(data: bytes | str, source: str) -> Step:
@@ -48,29 +44,15 @@ def parse_json(data: bytes | str, source: str) -> Step:
     return json_object(root, "the file", source)
 
 
-def read_tokenizer_json(
-    root: Step,
-    source: str,
-    *,
-    find_stops: Callable[[Mapping[str, int]], Iterable[int]] = lambda names: (),  # noqa: ARG005
-    vocab_size: int | None = None,
-    stop_token_ids: Iterable[int] | None = None,
-    chat_template: str | None = None,
-    encode: Encode | None = None,
-) -> VocabularyData:
+def read_tokenizer_json(root: Step, source: str) -> FoundVocabulary:
     """Read a vocabulary from the contents of a Hugging Face ``tokenizer.json``.
 
     Added tokens that the file flags as special, and the token for unknown text, are special; other
-    added tokens are ordinary text. Ids without a token are padding.
+    added tokens are ordinary text.
 
     Args:
         root: The contents.
         source: Where they came from.
-        find_stops: More evidence of stop tokens, from the ids of all tokens by spelling.
-        vocab_size: Size of a row of the model's logits when it differs from the vocabulary.
-        stop_token_ids: Ids that end a generation, instead of the ones found.
-        chat_template: The chat template, if known.
-        encode: The real tokenizer.
 
     Returns:
         The vocabulary.
@@ -81,38 +63,21 @@ def read_tokenizer_json(
     """
     model = json_object(root.get("model"), "model", source)
     decoder = token_decoder(root, model, source)
-    names = _model_tokens(model, source)
-    tokens = _by_id(names, source)
-    decoded = [b"" if token is None else decoder.decode(token) for token in tokens]
-    special: dict[str, int] = {}
-    unknown = _unknown_id(model, names)
-    if unknown is not None and unknown < len(decoded):
-        spelling = tokens[unknown] or ""
-        special[spelling] = unknown
-        decoded[unknown] = literal_bytes(spelling)
-    for token_id, content, is_special in added_tokens(root.get("added_tokens"), source):
-        if token_id >= len(decoded):
-            decoded.extend([b""] * (token_id + 1 - len(decoded)))
-        decoded[token_id] = _added_bytes(content, decoder, is_special=is_special)
-        names[content] = token_id
-        if is_special:
-            special[content] = token_id
-    return build_vocabulary(
-        decoded,
-        vocab_type=decoder.vocab_type,
-        source=source,
-        special_token_ids=special.values(),
-        stop_evidence=conventional_stop_tokens(special) | set(find_stops(names)),
-        stop_token_ids=stop_token_ids,
-        vocab_size=vocab_size,
+    ids = _model_tokens(model, source)
+    tokens = _by_id(ids, source)
+    found = FoundVocabulary(
+        [b"" if token is None else decoder.decode(token) for token in tokens],
+        decoder.vocab_type,
+        source,
         add_prefix_space=_adds_prefix_space(root, source),
-        chat_template=chat_template,
-        encode=encode,
     )
-
-
-def _added_bytes(content: str, decoder: TokenDecoder, *, is_special: bool) -> bytes:
-    return literal_bytes(content) if is_special else decoder.decode_added(content)
+    unknown = _unknown_id(model, ids)
+    if unknown is not None and unknown < len(tokens):
+        found.put(unknown, literal_bytes(tokens[unknown] or ""), is_special=True)
+    for token_id, content, is_special in _added_tokens(root.get("added_tokens"), source):
+        data = literal_bytes(content) if is_special else decoder.decode_added(content)
+        found.put(token_id, data, is_special=is_special)
+    return found
 
 
 def _model_tokens(model: Step, source: str) -> dict[str, int]:
@@ -158,16 +123,8 @@ def _unknown_id(model: Step, names: Mapping[str, int]) -> int | None:
     return unknown if isinstance(unknown, int) and unknown >= 0 else None
 
 
-def added_tokens(entries: object, source: str) -> list[tuple[int, str, bool]]:
-    """Id, spelling and whether it is special of each added token.
-
-    Args:
-        entries: The array ``added_tokens``, or None.
-        source: Where it came from.
-
-    Raises:
-        TokenizerError: The array is malformed.
-    """
+def _added_tokens(entries: object, source: str) -> list[tuple[int, str, bool]]:
+    """Id, spelling and whether it is special of each added token."""
     if entries is None:
         return []
     if not isinstance(entries, list):

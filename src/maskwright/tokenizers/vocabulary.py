@@ -3,8 +3,8 @@
 What it does: holds, for each token id, the bytes of its spelling, and the few facts about a
 vocabulary that masks, encoding and generation need.
 Idea: readers differ (files of several formats, objects of other libraries, plain lists), their
-result does not; everything behind this module sees bytes and ids only. `build_vocabulary` is the
-one place where sizes and ids are checked, so a reader only says what it has found.
+result does not; everything behind this module sees bytes and ids only. Sizes and ids are checked
+in one place, so a reader only says what it has found.
 Cost: one `bytes` object per id, about 6 MB for a vocabulary of 128,000 ids.
 """
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from maskwright.errors import TokenizerError
 from maskwright.tokenizers.encoding import Encode, FileEncoder
+from maskwright.tokenizers.stop_tokens import conventional_stop_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,14 +89,8 @@ class VocabularyData:
         """Per id below ``vocab_size`` what it adds to the text: nothing for special and stop ids.
 
         Example:
-            >>> data = build_vocabulary(
-            ...     [b"a", b"<s>"],
-            ...     vocab_type=VocabType.RAW,
-            ...     source="x",
-            ...     special_token_ids=[1],
-            ...     vocab_size=3,
-            ... )
-            >>> data.text_bytes()
+            >>> found = FoundVocabulary([b"a", b"<s>"], VocabType.RAW, "a list", {1})
+            >>> found.build(vocab_size=3).text_bytes()
             [b'a', b'', b'']
         """
         texts = [*self.tokens, *([b""] * (self.vocab_size - len(self.tokens)))]
@@ -110,62 +105,85 @@ class VocabularyData:
         return state
 
 
-def build_vocabulary(
-    tokens: Sequence[bytes],
-    *,
-    vocab_type: VocabType,
-    source: str,
-    special_token_ids: Iterable[int] = (),
-    stop_evidence: Iterable[int] = (),
-    stop_token_ids: Iterable[int] | None = None,
-    vocab_size: int | None = None,
-    add_prefix_space: bool = False,
-    chat_template: object = None,
-    encode: Encode | None = None,
-) -> VocabularyData:
-    """Check and freeze what a reader has found.
+@dataclass
+class FoundVocabulary:
+    """What a reader has found in its source, before sizes and ids are checked.
 
-    Args:
-        tokens: Bytes per id; empty in gaps.
+    Attributes:
+        tokens: Bytes per id, special tokens spelled; empty in gaps.
         vocab_type: How the tokens were spelled.
-        source: Where the data came from.
-        special_token_ids: Ids that the source flags; those beyond the vocabulary are left out.
-        stop_evidence: Ids that end a generation as far as the source tells; those beyond the
-            vocabulary are left out.
-        stop_token_ids: The caller's choice of stop tokens, instead of the evidence.
-        vocab_size: Size of a row of logits, or None for ``len(tokens)``. A model may have more
-            ids than its tokenizer (padding), or fewer when the surplus tokens are special.
+        source: Where they came from, for messages.
+        special_token_ids: Ids that the source flags.
+        end_ids: Ids that end a generation as far as the source, or what lies beside it, tells.
         add_prefix_space: Whether the tokenizer puts a space before the text it encodes.
-        chat_template: The chat template, if the source has one that is text.
-        encode: The real tokenizer, if the source has one.
-
-    Returns:
-        The vocabulary.
-
-    Raises:
-        TokenizerError: The size is out of range (``tokenizer-vocab-size``) or cuts off an id that
-            has text (the same), or a chosen stop token is no id of the vocabulary
-            (``tokenizer-id-out-of-range``).
+        chat_template: The chat template, if there is one.
+        encode: The real tokenizer, if there is one.
     """
-    size = _check_vocab_size(len(tokens) if vocab_size is None else vocab_size, source)
-    flagged, evidence = set(special_token_ids), set(stop_evidence)
-    _check_cut(tokens, size, flagged | evidence, source)
-    if stop_token_ids is None:
-        stops = {token_id for token_id in evidence if 0 <= token_id < size}
-    else:
-        stops = set(stop_token_ids)
-        check_ids("stop token id", stops, size, source)
-    return VocabularyData(
-        tokens=list(tokens[:size]),
-        vocab_type=vocab_type,
-        vocab_size=size,
-        special_token_ids=tuple(sorted(i for i in flagged - stops if 0 <= i < size)),
-        stop_token_ids=tuple(sorted(stops)),
-        add_prefix_space=add_prefix_space,
-        source=source,
-        chat_template=chat_template if isinstance(chat_template, str) else None,
-        encode=encode,
-    )
+
+    tokens: list[bytes]
+    vocab_type: VocabType
+    source: str
+    special_token_ids: set[int] = field(default_factory=set)
+    end_ids: set[int] = field(default_factory=set)
+    add_prefix_space: bool = False
+    chat_template: str | None = None
+    encode: Encode | None = None
+
+    def put(self, token_id: int, token: bytes, *, is_special: bool) -> None:
+        """Set the token of an id, which may lie beyond the others."""
+        self.tokens.extend([b""] * (token_id + 1 - len(self.tokens)))
+        self.tokens[token_id] = token
+        if is_special:
+            self.special_token_ids.add(token_id)
+
+    def id_of(self, spelling: str) -> int | None:
+        """The id of a token by its spelling: a special one if there is one."""
+        wanted = spelling.encode(errors="replace")
+        for token_id in sorted(self.special_token_ids):
+            if token_id < len(self.tokens) and self.tokens[token_id] == wanted:
+                return token_id
+        return self.tokens.index(wanted) if wanted in self.tokens else None
+
+    def build(
+        self, *, vocab_size: int | None = None, stop_token_ids: Iterable[int] | None = None
+    ) -> VocabularyData:
+        """Check and freeze.
+
+        Args:
+            vocab_size: Size of a row of logits, or None for ``len(tokens)``. A model may have more
+                ids than its tokenizer (padding), or fewer when the surplus tokens are special.
+            stop_token_ids: The caller's choice of stop tokens. None takes the ends found and the
+                special tokens that are end marks by convention, as far as the vocabulary has them.
+
+        Returns:
+            The vocabulary.
+
+        Raises:
+            TokenizerError: The size is out of range or cuts off an id that has text
+                (``tokenizer-vocab-size``), or a chosen stop token is no id of the vocabulary
+                (``tokenizer-id-out-of-range``).
+        """
+        tokens, source = self.tokens, self.source
+        size = _check_vocab_size(len(tokens) if vocab_size is None else vocab_size, source)
+        flagged = self.special_token_ids
+        ends = conventional_stop_tokens(tokens, flagged) | self.end_ids
+        _check_cut(tokens, size, flagged | ends, source)
+        if stop_token_ids is None:
+            stops = {token_id for token_id in ends if 0 <= token_id < size}
+        else:
+            stops = set(stop_token_ids)
+            check_ids("stop token id", stops, size, source)
+        return VocabularyData(
+            tokens=tokens[:size],
+            vocab_type=self.vocab_type,
+            vocab_size=size,
+            special_token_ids=tuple(sorted(i for i in flagged - stops if 0 <= i < size)),
+            stop_token_ids=tuple(sorted(stops)),
+            add_prefix_space=self.add_prefix_space,
+            source=source,
+            chat_template=self.chat_template,
+            encode=self.encode,
+        )
 
 
 def check_ids(what: str, ids: Iterable[int], vocab_size: int, source: str) -> None:

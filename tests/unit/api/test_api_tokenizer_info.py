@@ -114,7 +114,7 @@ def test_refusals(arguments, code, words):
 
 
 def test_an_empty_vocabulary_is_refused():
-    with pytest.raises(TokenizerError, match="has 0 ids") as caught:
+    with pytest.raises(TokenizerError, match="a vocabulary of 0 ids") as caught:
         TokenizerInfo([])
     assert caught.value.code == "tokenizer-vocab-size"
 
