@@ -88,13 +88,13 @@ def check_walks(ir: bytes, v: TestVocabulary, source: str, rng: random.Random, n
 def test_all_small_grammars(size, v):
     rng, total = random.Random(size), 0
     specs = list(all_specs(size, ("a", "b", "", ("ref", 0))))
-    for spec in specs if EFFORT > 1 else rng.sample(specs, min(len(specs), 150)):
+    for spec in specs if EFFORT > 1 else rng.sample(specs, min(len(specs), 100)):
         total += check_walks(to_ir((spec,)), v, to_text((spec,)), rng, 3)
     assert total > 0 or v.name == "pairs"
 
 
 @given(grammars(), st.sampled_from([AB, *SPARSE]), st.integers(0, 10**6))
-@examples(120)
+@examples(80)
 def test_random_grammars(grammar, v, seed):
     ir = to_ir(grammar)
     if not reference_matcher(ir, v).is_empty_language:
