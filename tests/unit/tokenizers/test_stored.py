@@ -32,13 +32,14 @@ def test_metadata_are_in_this_order_and_compact():
 
 
 @pytest.mark.parametrize(
-    "info",
+    "make",
     [
-        example(),
-        TokenizerInfo(["a", "", "</s>"], stop_token_ids=2, special_token_ids=[1]),
+        example,
+        lambda: TokenizerInfo(["a", "", "</s>"], stop_token_ids=2, special_token_ids=[1]),
     ],
 )
-def test_metadata_and_tokens_give_the_object(info):
+def test_metadata_and_tokens_give_the_object(make):
+    info = make()
     same = TokenizerInfo.from_vocab_and_metadata(info.decoded_vocab, info.dump_metadata())
     assert same == info
     assert same.dump_metadata() == info.dump_metadata()

@@ -66,6 +66,7 @@ def test_an_encoding_is_its_rank_file(tmp_path):
     path.write_bytes(rank_lines(tokens))
     (tmp_path / "tokenizer_config.json").write_text(
         '{"added_tokens_decoder": {"258": {"content": "<|endoftext|>", "special": true}, '
-        '"260": {"content": "<|x|>", "special": true}, "x": {}, "7": 5, "99999999": {"content": "far"}}}'
+        '"260": {"content": "<|x|>", "special": true}, "x": {}, "7": 5, '
+        '"99999999": {"content": "far"}}}'
     )
     assert TokenizerInfo.from_file(path) == info
