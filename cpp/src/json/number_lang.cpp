@@ -47,7 +47,6 @@ struct Alphabet {
         written.append(exponent, exponent);
       }
     }
-    if (has('-') && has('0')) return;
   }
 
   bool has(char c) const { return chars.find(c) != std::string::npos; }
@@ -101,11 +100,11 @@ bool may_end(Phase phase) {
 
 class NumberLang final : public TableLang {
  public:
-  NumberLang(NumberSet set, Alphabet alphabet)
+  NumberLang(std::shared_ptr<const NumberSet> set, Alphabet alphabet)
       : set_(std::move(set)),
         alphabet_(std::move(alphabet)),
-        sides_{NumberSide(set_, false, alphabet_.min, alphabet_.max),
-               NumberSide(set_, true, alphabet_.min, alphabet_.max)} {
+        sides_{NumberSide(*set_, false, alphabet_.min, alphabet_.max),
+               NumberSide(*set_, true, alphabet_.min, alphabet_.max)} {
     intern({}, 0, '\0');
   }
 
@@ -149,7 +148,7 @@ class NumberLang final : public TableLang {
   bool can_go_on(const State& state) const;
   bool search(uint32_t state);
 
-  NumberSet set_;
+  std::shared_ptr<const NumberSet> set_;
   Alphabet alphabet_;
   std::array<NumberSide, 2> sides_;
   WordInterner index_;
@@ -352,14 +351,15 @@ bool NumberLang::search(uint32_t from) {
 
 }  // namespace
 
-std::unique_ptr<TableLang> make_number_lang(NumberSet set, std::span<const CodeRange> alphabet,
+std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            std::span<const CodeRange> alphabet,
                                             const LangLimits& limits) {
   Alphabet spelled(alphabet);
-  if (set.is_everything()) return std::make_unique<DfaLang>(any_number(spelled), limits);
+  if (set->is_everything()) return std::make_unique<DfaLang>(any_number(spelled), limits);
   const auto large = [](const Divisor& divisor) { return divisor.units() > kMaxSearchedUnits; };
-  const auto& out = set.excluded_divisors();
-  if (!spelled.complete && !set.has_values() &&
-      ((set.divisor() && large(*set.divisor())) || std::any_of(out.begin(), out.end(), large))) {
+  const auto& out = set->excluded_divisors();
+  if (!spelled.complete && !set->has_values() &&
+      ((set->divisor() && large(*set->divisor())) || std::any_of(out.begin(), out.end(), large))) {
     throw Error::unsupported("json-number-divisor",
                              "multipleOf is not supported here: a divisor of more than 10000 in "
                              "its last place, and a vocabulary without some digit or the point",

@@ -26,7 +26,8 @@
 namespace maskwright::langs {
 
 // `alphabet`: ASCII characters that can be spelled.
-std::unique_ptr<TableLang> make_number_lang(NumberSet set, std::span<const CodeRange> alphabet,
+std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            std::span<const CodeRange> alphabet,
                                             const LangLimits& limits);
 
 }  // namespace maskwright::langs
