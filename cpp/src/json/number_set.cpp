@@ -51,7 +51,7 @@ Interval interval_of(const NumberRange& range) {
 
 Intervals outside(const NumberRange& range) {
   const Interval inside = interval_of(range);
-  if (is_empty(inside)) return {{kEndless, kEndless}};
+  if (is_empty(inside)) return Intervals(1, Interval{kEndless, kEndless});
   Intervals out;
   if (!inside.lo.endless) out.push_back({kEndless, inside.lo});
   if (!inside.hi.endless) out.push_back({inside.hi, kEndless});
@@ -59,10 +59,10 @@ Intervals outside(const NumberRange& range) {
 }
 
 Intervals read_intervals(const NumberSpec& spec) {
-  Intervals intervals{{kEndless, kEndless}};
+  Intervals intervals(1, Interval{kEndless, kEndless});
   for (const NumberRange& range : spec.within) {
     const Interval interval = interval_of(range);
-    intervals = is_empty(interval) ? Intervals{} : meet(intervals, {interval});
+    intervals = is_empty(interval) ? Intervals{} : meet(intervals, Intervals(1, interval));
   }
   for (const NumberRange& range : spec.outside) intervals = meet(intervals, outside(range));
   return intervals;
@@ -126,11 +126,13 @@ NumberSet::NumberSet(const NumberSpec& spec) {
 
 // Magnitudes from 0 up; 0 is of both signs.
 void NumberSet::split_by_sign(const Intervals& intervals) {
-  const Intervals half{{{}, kEndless}};
+  Intervals half(1);
+  half[0].hi = kEndless;
   Intervals negated;
   for (const Interval& interval : intervals) {
-    negated.insert(negated.begin(), {mirrored(interval.hi), mirrored(interval.lo)});
+    negated.push_back({mirrored(interval.hi), mirrored(interval.lo)});
   }
+  std::reverse(negated.begin(), negated.end());
   intervals_ = {meet(intervals, half), meet(negated, half)};
   has_zero_ = !intervals_[0].empty() && compare(intervals_[0].front().lo, Cut{}) == 0;
 }
