@@ -18,7 +18,7 @@ from .grammar import Grammar
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
 
     from .certificate import Certificate
 
@@ -184,6 +184,8 @@ class GrammarCompiler:
         any_order: bool = False,
         assert_format: bool = True,
         dialect: str | None = None,
+        registry: Mapping[str, Any] | None = None,
+        nullable: bool = False,
         **limits: int,
     ) -> CompiledGrammar:
         """Compile a JSON Schema.
@@ -199,6 +201,8 @@ class GrammarCompiler:
             any_order: See there.
             assert_format: See there.
             dialect: See there.
+            registry: See there.
+            nullable: See there.
             **limits: See there.
 
         Raises:
@@ -213,6 +217,8 @@ class GrammarCompiler:
             "any_order": any_order,
             "assert_format": assert_format,
             "dialect": dialect,
+            "registry": None if registry is None else dict(registry),
+            "nullable": nullable,
             **limits,
         }
         source: Any = schema

@@ -8,10 +8,13 @@ Cost: that of the front-end; EBNF text is made only when asked for.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .certificate import Certificate
 from .errors import GrammarError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Grammar"]
 
@@ -68,6 +71,8 @@ class Grammar:
         any_order: bool = False,
         assert_format: bool = True,
         dialect: str | None = None,
+        registry: Mapping[str, Any] | None = None,
+        nullable: bool = False,
         **limits: int,
     ) -> Grammar:
         """Make the grammar of the JSON texts that are valid under a schema.
@@ -90,8 +95,12 @@ class Grammar:
             assert_format: ``format`` constrains; else it is an annotation.
             dialect: The draft of a schema without ``$schema``, such as ``"draft7"``; None: 2020-12
                 plus the older spellings that do not contradict it.
-            **limits: ``max_number_digits``, ``max_constant_values`` and ``max_ignored_bytes`` of
-                ``maskwright.frontends.json_schema.compile_json_schema``.
+            registry: Other documents that ``$ref`` may lead to: schemas (dict, bool or JSON text)
+                by URI. The meta-schemas of the drafts are always there; nothing is fetched.
+            nullable: ``nullable: true`` beside ``type`` admits null, as in OpenAPI 3.0; else it is
+                an annotation.
+            **limits: ``max_number_digits``, ``max_constant_values``, ``max_ignored_bytes`` and
+                ``max_dynamic_scopes`` of ``maskwright.frontends.json_schema.compile_json_schema``.
 
         Raises:
             InvalidSchemaError: The schema is malformed; with ``pointer``.
@@ -118,6 +127,8 @@ class Grammar:
             any_order=any_order,
             assert_format=assert_format,
             dialect=dialect,
+            registry=registry,
+            nullable=nullable,
             **limits,
         )
         grammar = cls(ir, certificate)

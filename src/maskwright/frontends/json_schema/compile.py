@@ -9,7 +9,7 @@ Cost: one pass over the part of the schema that the root reaches.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...certificate import Certificate
 from ...errors import GrammarError, UnsupportedFeatureError
@@ -22,7 +22,11 @@ from .faults import not_a_schema
 from .json_text import parse_json
 from .locations import MAX_IGNORED_BYTES, render_all
 from .numbers import MAX_NUMBER_DIGITS
-from .references import Document
+from .references import MAX_DYNAMIC_SCOPES, Document, ScopesNeededError
+from .registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["DEFAULT_MAX_WHITESPACE", "compile_json_schema"]
 
@@ -45,9 +49,12 @@ def compile_json_schema(
     any_order: bool = False,
     assert_format: bool = True,
     dialect: str | None = None,
+    registry: Mapping[str, Any] | None = None,
+    nullable: bool = False,
     max_number_digits: int = MAX_NUMBER_DIGITS,
     max_constant_values: int = MAX_CONSTANT_VALUES,
     max_ignored_bytes: int = MAX_IGNORED_BYTES,
+    max_dynamic_scopes: int = MAX_DYNAMIC_SCOPES,
 ) -> tuple[bytes, Certificate]:
     """Return the IR of the JSON texts that are valid under a schema, and its certificate.
 
@@ -75,9 +82,14 @@ def compile_json_schema(
         dialect: The draft of a schema without `$schema`: ``"draft4"``, ``"draft6"``, ``"draft7"``,
             ``"draft2019-09"``, ``"draft2020-12"`` or a meta-schema's URI. None: 2020-12 plus the
             older spellings that do not contradict it.
+        registry: Other documents that references may lead to: schemas (dict, bool or JSON text) by
+            URI. The meta-schemas of the supported drafts are always there. Nothing is ever fetched.
+        nullable: ``nullable: true`` beside `type` admits null, as in OpenAPI 3.0; else it is an
+            annotation.
         max_number_digits: Limit on the digits of a number once its exponent is written out.
         max_constant_values: Limit on the values in one `enum` or `const`.
         max_ignored_bytes: Limit on the length of all pointers that the certificate lists.
+        max_dynamic_scopes: Limit on the scopes in which schemas with dynamic references are read.
 
     Raises:
         InvalidSchemaError: The schema is malformed, or a reference leads nowhere; with ``pointer``.
@@ -98,21 +110,29 @@ def compile_json_schema(
     )
     max_whitespace = _check_whitespace(max_whitespace_cnt) if any_whitespace else 0
     source = _read(schema)
-    builder = Builder()
+    documents = Registry(registry)
     facts: set[str] = set()
     ignored: tuple[str, ...] = ()
     if isinstance(source, bool):
+        builder = Builder()
         node = builder.any() if source else builder.never()
     else:
-        converter = Converter(
-            builder,
-            Document(source, default_dialect),
+        converter = _converted(
+            lambda scoped: Document(
+                source,
+                default_dialect,
+                documents,
+                scoped=scoped,
+                max_dynamic_scopes=max_dynamic_scopes,
+            ),
             strict=strict_mode,
             assert_format=assert_format,
+            nullable=nullable,
             max_number_digits=max_number_digits,
             max_constant_values=max_constant_values,
         )
-        node = converter.convert()
+        builder = converter.builder
+        node = converter.root_node
         facts = converter.facts
         ignored = render_all(converter.ignored, max_bytes=max_ignored_bytes)
     root = builder.rule("root")
@@ -130,6 +150,17 @@ def compile_json_schema(
         facts.add("whitespace")
     narrowed = _narrowed(facts, max_whitespace, strict=strict_mode, any_order=any_order)
     return builder.finish(root), Certificate(exact=True, narrowed=narrowed, ignored=ignored)
+
+
+def _converted(open_document: Callable[[bool], Document], **options: Any) -> Converter:
+    """Return the conversion of a document; dynamic scopes are kept apart only if they matter."""
+    try:
+        converter = Converter(Builder(), open_document(False), **options)
+        converter.convert()
+    except ScopesNeededError:
+        converter = Converter(Builder(), open_document(True), **options)
+        converter.convert()
+    return converter
 
 
 def _read(schema: Any) -> dict[str, Any] | bool:

@@ -11,7 +11,7 @@ Cost: linear in the reachable part of the schema; no recursion, nothing is copie
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...errors import InvalidSchemaError
 from .faults import non_string_key, not_a_schema
@@ -19,7 +19,8 @@ from .locations import Location, render
 
 if TYPE_CHECKING:
     from ...ir import Builder
-    from .references import Document, Resource
+    from .references import Document
+    from .resources import Resource
 
 __all__ = ["ABSENT", "Converter"]
 
@@ -27,6 +28,8 @@ ABSENT: Any = object()
 """Stands for a keyword that is not there; None is a value that a schema can hold."""
 
 _STRUCTURAL = {"$defs", "$id", "$ref", "$schema", "definitions", "id"}
+
+_Place: TypeAlias = "tuple[int, Resource]"
 
 Finisher = Callable[["Converter", Any], None]
 
@@ -40,6 +43,7 @@ class Converter:
         strict: Objects that name members, and arrays with a prefix, are closed unless they say
             otherwise.
         assert_format: `format` constrains.
+        nullable: `nullable: true` beside `type` admits null.
         max_number_digits: Limit on the digits of a number written without exponent.
         max_constant_values: Limit on the values in one `enum` or `const`.
         schema: The schema at hand; handlers look up siblings here.
@@ -50,6 +54,7 @@ class Converter:
         patterns: Expressions of the patterns so far.
         ignored: Keywords without effect, by location.
         facts: Names of what was met, of which the certificate speaks.
+        root_node: The node of the whole schema, after the conversion.
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class Converter:
         *,
         strict: bool,
         assert_format: bool,
+        nullable: bool,
         max_number_digits: int,
         max_constant_values: int,
     ) -> None:
@@ -66,6 +72,7 @@ class Converter:
         self.document = document
         self.strict = strict
         self.assert_format = assert_format
+        self.nullable = nullable
         self.max_number_digits = max_number_digits
         self.max_constant_values = max_constant_values
         self.schema: dict[str, Any] = document.root.schema
@@ -87,11 +94,12 @@ class Converter:
             ]
         ] = []
         # Schemas that judge the same instance as the schema they stand in or are referred from.
-        self._in_place: list[tuple[dict[str, Any], Location, list[Any]]] = []
+        self._in_place: list[tuple[dict[str, Any], Location, Resource, list[Any], Resource]] = []
         self._cyclic = False
+        self.root_node = -1
 
-    def convert(self) -> int:
-        """Convert the document and return the node of its root."""
+    def convert(self) -> None:
+        """Convert the document; `root_node` is the node of its root."""
         root = self.document.root
         stack = self._stack
         stack.append((root.schema, None, root, None, []))
@@ -110,7 +118,7 @@ class Converter:
                 self._leave()
         if self._cyclic:
             self._check_reference_loops()
-        return root.nodes[id(root.schema)]
+        self.root_node = root.nodes[id(root.schema)]
 
     def _enter(self, schema: dict[str, Any], location: Location, resource: Resource) -> None:
         resource.nodes[id(schema)] = -1
@@ -180,9 +188,10 @@ class Converter:
         if id(value) not in resource.nodes:
             self._stack.append((value, location, resource, None, []))
 
-    def note_in_place(self, schemas: list[Any]) -> None:
-        """Note that schemas judge the same instance as the schema at hand."""
-        self._in_place.append((self.schema, self.location, schemas))
+    def note_in_place(self, schemas: list[Any], resource: Resource | None = None) -> None:
+        """Note that schemas, of ``resource``, judge the same instance as the schema at hand."""
+        here = self.resource
+        self._in_place.append((self.schema, self.location, here, schemas, resource or here))
 
     # What finishers use on the way up.
 
@@ -192,7 +201,7 @@ class Converter:
         if node is None:
             if isinstance(value, bool):
                 return self.builder.any() if value else self.builder.never()
-            return self.target_node(value, self.document.resource_at(value))
+            return self.target_node(value, self.document.enter(value, None, self.resource))
         return node if node >= 0 else self.target_node(value, self.resource)
 
     def target_node(self, value: dict[str, Any], resource: Resource) -> int:
@@ -212,11 +221,12 @@ class Converter:
 
         Colours a graph whose edges keep to one instance; an edge to a schema on the path is a loop.
         """
-        edges: dict[int, tuple[Location, list[Any]]] = {}
-        for schema, location, below in self._in_place:
-            edges.setdefault(id(schema), (location, []))[1].extend(below)
-        on_path: set[int] = set()
-        done: set[int] = set()
+        edges: dict[_Place, tuple[Location, list[_Place]]] = {}
+        for schema, location, resource, below, around in self._in_place:
+            children = [self._place(child, around) for child in below if isinstance(child, dict)]
+            edges.setdefault((id(schema), resource), (location, []))[1].extend(children)
+        on_path: set[_Place] = set()
+        done: set[_Place] = set()
         for start in edges:
             path = [(start, iter(edges[start][1]))] if start not in done else []
             on_path.add(start)
@@ -227,12 +237,18 @@ class Converter:
                     path.pop()
                     on_path.discard(key)
                     done.add(key)
-                elif id(child) in on_path:
+                elif child in on_path:
                     raise self._loop_error(edges[key][0])
-                elif id(child) in edges and id(child) not in done:
-                    on_path.add(id(child))
-                    path.append((id(child), iter(edges[id(child)][1])))
+                elif child in edges and child not in done:
+                    on_path.add(child)
+                    path.append((child, iter(edges[child][1])))
             on_path.discard(start)
+
+    def _place(self, schema: dict[str, Any], around: Resource) -> _Place:
+        """Return what tells a schema apart: the object, and the resource it was converted in."""
+        if id(schema) not in around.nodes:
+            around = self.document.enter(schema, None, around)
+        return id(schema), around
 
     def _loop_error(self, location: Location) -> InvalidSchemaError:
         pointer = render(location)
