@@ -1,9 +1,9 @@
 """The state that each suite has reached, and what a run is compared with.
 
-Idea: a ratchet. Right is better than refused, and refused is better than wrong. A run in which any
-test comes out worse than in the committed file fails; one with better results says so, and how to
-write them down. One file per suite: per file of the suite the counts, the tests that come out wrong
-and the schemas that are refused.
+Idea: a ratchet. Right is better than refused or narrowed, and those are better than wrong. A run in
+which any test comes out worse than in the committed file fails; one with better results says so,
+and how to write them down. One file per suite: per file of the suite the counts, the tests that
+come out wrong or are narrowed, and the schemas that are refused.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from conformance.cases import Case
 from conformance.verdicts import Verdict
 
 FOLDER = Path(__file__).parent / "baselines"
+_COUNTS = ("right", "wrong", "narrowed", "refused")
 UPDATE = "make conformance-update"
 
 
@@ -39,22 +40,23 @@ def summary(results: Iterable[tuple[Case, Verdict]]) -> dict[str, Any]:
     files: dict[str, Any] = {}
     for case, verdict in results:
         entry = files.setdefault(
-            case.file, {"right": 0, "wrong": 0, "refused": 0, "wrong_tests": [], "refusals": {}}
+            case.file,
+            {**dict.fromkeys(_COUNTS, 0), "wrong_tests": [], "narrowed_tests": [], "refusals": {}},
         )
         if verdict.refused is not None:
             entry["refused"] += verdict.instances
             entry["refusals"][case.name] = verdict.refused
         entry["right"] += verdict.right
         entry["wrong"] += len(verdict.wrong)
+        entry["narrowed"] += len(verdict.narrowed)
+        entry["narrowed_tests"] += [f"{case.name} / {name}" for name in verdict.narrowed]
         entry["wrong_tests"] += [f"{case.name} / {name}" for name in verdict.wrong]
     return files
 
 
 def totals(files: dict[str, Any]) -> str:
     """Return the counts of a whole suite in words."""
-    counts = {
-        key: sum(entry[key] for entry in files.values()) for key in ("right", "wrong", "refused")
-    }
+    counts = {key: sum(entry[key] for entry in files.values()) for key in _COUNTS}
     return ", ".join(f"{count} {key}" for key, count in counts.items())
 
 
@@ -72,11 +74,11 @@ def compare(
     worse: list[str] = []
     better: list[str] = []
     for case, verdict in results:
-        entry = files.get(case.file, {"wrong_tests": [], "refusals": {}})
-        was_refused = case.name in entry["refusals"]
-        prefix = f"{case.name} / "
-        was_wrong = {t[len(prefix) :] for t in entry["wrong_tests"] if t.startswith(prefix)}
+        entry = files.get(case.file, {"wrong_tests": [], "narrowed_tests": [], "refusals": {}})
         where = f"{case.suite} {case.file}: {case.name}"
+        was_refused = case.name in entry["refusals"]
+        was_wrong = _names(entry["wrong_tests"], case)
+        was_narrowed = _names(entry["narrowed_tests"], case)
         worse += [
             f"{where} / {name}: {what}"
             for name, what in verdict.wrong.items()
@@ -88,11 +90,27 @@ def compare(
             elif not was_refused:
                 worse.append(f"{where}: refused ({verdict.refused})")
             continue
+        known = was_wrong | was_narrowed
+        worse += [
+            f"{where} / {name}: narrowed"
+            for name in verdict.narrowed
+            if name not in known and not was_refused
+        ]
         if was_refused and not verdict.wrong:
             better.append(f"{where}: is not refused any more")
         # Walks are random: one that ends well is no news.
         better += [
-            f"{where} / {name}: was wrong, is right"
-            for name in was_wrong - set(verdict.wrong) - {"a walk"}
+            f"{where} / {name}: is right now"
+            for name in known - {*verdict.wrong, *verdict.narrowed, "a walk"}
+        ]
+        better += [
+            f"{where} / {name}: was wrong, is narrowed"
+            for name in was_wrong.intersection(verdict.narrowed)
         ]
     return worse, better
+
+
+def _names(tests: list[str], case: Case) -> set[str]:
+    """Return the names of those tests that belong to a case."""
+    prefix = f"{case.name} / "
+    return {test[len(prefix) :] for test in tests if test.startswith(prefix)}

@@ -89,18 +89,23 @@ def test_examples_of_patterns():
 def test_the_ratchet():
     first = case({}, ("1", True))
     was_right = baseline.summary([(first, Verdict(right=1, instances=1))])
+    was_narrowed = baseline.summary([(first, Verdict(narrowed=["0"], instances=1))])
     was_refused = baseline.summary([(first, Verdict(refused="x", instances=1))])
     was_wrong = baseline.summary([(first, Verdict(wrong={"0": "accepts"}, instances=1))])
-    assert baseline.totals(was_refused) == "0 right, 0 wrong, 1 refused"
+    assert baseline.totals(was_refused) == "0 right, 0 wrong, 0 narrowed, 1 refused"
     outcomes = {
         "right": Verdict(right=1, instances=1),
         "refused": Verdict(refused="x", instances=1),
+        "narrowed": Verdict(narrowed=["0"], instances=1),
         "wrong": Verdict(wrong={"0": "accepts"}, instances=1),
     }
     worse = {
-        ("right", "refused"), ("right", "wrong"), ("refused", "wrong"),
+        ("right", "refused"), ("right", "narrowed"), ("right", "wrong"), ("refused", "wrong"),
+        ("narrowed", "wrong"), ("narrowed", "refused"),
     }  # fmt: skip
-    states = {"right": was_right, "refused": was_refused, "wrong": was_wrong}
+    states = {
+        "right": was_right, "refused": was_refused, "wrong": was_wrong, "narrowed": was_narrowed
+    }  # fmt: skip
     for before, files in states.items():
         for after, verdict in outcomes.items():
             lines = baseline.compare(files, [(first, verdict)])

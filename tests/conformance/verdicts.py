@@ -33,6 +33,7 @@ _VALIDATORS = dict(
     )
 )
 _MAX_UNFINISHED = 3
+_FORMAT = "format "
 _NO_EXPONENTS = "number-spelling: no exponents"
 
 
@@ -43,6 +44,8 @@ class Verdict:
     Attributes:
         right: How many instances were judged as they should be.
         wrong: By name: instances judged wrongly, and walks that failed; with what happened.
+        narrowed: Valid instances that are refused where the certificate says that a format is
+            narrowed.
         refused: Why the schema was refused, or None.
         instances: How many instances there are.
         unfinished: How many walks found no end.
@@ -50,6 +53,7 @@ class Verdict:
 
     right: int = 0
     wrong: dict[str, str] = field(default_factory=dict)
+    narrowed: list[str] = field(default_factory=list)
     refused: str | None = None
     instances: int = 0
     unfinished: int = 0
@@ -95,6 +99,8 @@ def run_case(case: Case, seed: int, *, spelled: int, walks: int) -> Verdict:
         failed = next((t for t in texts if _accepts(compiled, t) != instance.valid), None)
         if failed is None:
             verdict.right += 1
+        elif instance.valid and any(entry.startswith(_FORMAT) for entry in narrowed):
+            verdict.narrowed.append(instance.name)
         else:
             done = "refuses" if instance.valid else "accepts"
             verdict.wrong[instance.name] = f"{done} {failed[:300]!r}"

@@ -164,14 +164,6 @@ def test_unsupported_keywords(keyword, value):
     compile_json_schema({"$defs": schema["properties"]})
 
 
-def test_unsupported_format():
-    error = error_of({"items": {"format": "date-time"}}, UnsupportedFeatureError)
-    assert error.code == "schema-unsupported-format"
-    assert (error.feature, error.pointer) == ("format", "#/items/format")
-    assert '"date-time"' in str(error)
-    assert "assert_format=False" in str(error)
-
-
 @pytest.mark.parametrize("draft", ["draft-03", "draft-00", "draft-05"])
 def test_unsupported_dialects(draft):
     uri = f"http://json-schema.org/{draft}/schema#"

@@ -19,6 +19,7 @@ from .convert import Converter
 from .counts import MAX_COUNT
 from .dialects import DEFAULT, Dialect, dialect_named
 from .faults import not_a_schema
+from .formats import FORMATS
 from .json_text import parse_json
 from .locations import MAX_IGNORED_BYTES, render_all
 from .numbers import MAX_NUMBER_DIGITS
@@ -77,8 +78,8 @@ def compile_json_schema(
             schema says nothing about the others.
         max_whitespace_cnt: Bytes of free whitespace at one place at most; None: 256.
         any_order: Members may come in any order; else declared ones come first, in that order.
-        assert_format: `format` constrains (and is refused at present, if a draft defines the
-            format); else it is an annotation.
+        assert_format: `format` constrains, with the formats that some draft defines; else it is an
+            annotation.
         dialect: The draft of a schema without `$schema`: ``"draft4"``, ``"draft6"``, ``"draft7"``,
             ``"draft2019-09"``, ``"draft2020-12"`` or a meta-schema's URI. None: 2020-12 plus the
             older spellings that do not contradict it.
@@ -241,6 +242,11 @@ def _narrowed(
         entries.append("whitespace: the given separators only")
     if "exact numbers" in facts:
         entries.append("number-spelling: no exponents under integer, bounds, const or enum")
+    entries += [
+        f"format {name}: {found.narrowed}"
+        for name, found in FORMATS.items()
+        if f"format {name}" in facts
+    ]
     if "clipped count" in facts:
         entries.append(f"counts: at most {MAX_COUNT}")
     return tuple(entries)

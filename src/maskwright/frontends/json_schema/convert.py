@@ -52,6 +52,7 @@ class Converter:
         parts: Nodes whose conjunction the location becomes.
         pending: Finishers with their argument, called when the schemas below are converted.
         patterns: Expressions of the patterns so far.
+        formats: Nodes of the formats so far.
         ignored: Keywords without effect, by location.
         facts: Names of what was met, of which the certificate speaks.
         root_node: The node of the whole schema, after the conversion.
@@ -81,6 +82,7 @@ class Converter:
         self.parts: list[int] = []
         self.pending: list[tuple[Finisher, Any]] = []
         self.patterns: dict[str, int | None] = {}
+        self.formats: dict[str, list[int]] = {}
         self.ignored: list[tuple[Location, str]] = []
         self.facts: set[str] = set()
         # Schemas still to be converted, or (with parts) to be finished.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...errors import UnsupportedFeatureError
 from . import applicators, arrays, numbers, objects, scalars
 from . import unsupported as no
+from .formats.keyword import format_
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +72,7 @@ _DRAFT_4: dict[str, Handler] = {
     "enum": scalars.enum,
     "exclusiveMaximum": numbers.bounds,
     "exclusiveMinimum": numbers.bounds,
-    "format": no.format_,
+    "format": format_,
     "id": _structural,
     "items": arrays.items,
     "maxItems": arrays.item_count,
