@@ -191,7 +191,7 @@ class GrammarCompiler:
         """Compile a JSON Schema.
 
         Args:
-            schema: A dict or a bool, JSON text, or a pydantic model class. A dict is looked up by
+            schema: A dict or a bool, JSON text, a pydantic model or a type. A dict is looked up by
                 its contents, order included; it must not be changed during the call.
             any_whitespace: As for `Grammar.from_json_schema`, and so are all others.
             indent: See there.
@@ -222,8 +222,10 @@ class GrammarCompiler:
             **limits,
         }
         source: Any = schema
-        if callable(getattr(schema, "model_json_schema", None)):
-            source = schema.model_json_schema()  # a model class can be rebuilt: look at it anew
+        if not isinstance(schema, (str, dict, bool)):
+            from .frontends.json_schema.inputs import schema_of
+
+            source = schema_of(schema)  # a class can be rebuilt: look at it anew
         return self._compile(
             _exact_key("json-schema", source, options),
             lambda: Grammar.from_json_schema(source, **options),

@@ -20,6 +20,7 @@ __all__ = [
     "MalformedIRError",
     "MaskwrightError",
     "MatcherError",
+    "MissingDependencyError",
     "TokenizerError",
     "UnsatisfiableGrammarError",
     "UnsupportedFeatureError",
@@ -262,3 +263,7 @@ class BitmaskError(MaskwrightError, ValueError, RuntimeError):
 
 class MatcherError(MaskwrightError, RuntimeError):
     """A matcher call that its state does not allow, such as a mask after termination."""
+
+
+class MissingDependencyError(MaskwrightError, ImportError):
+    """An optional package that a feature needs is not installed; the message names it."""

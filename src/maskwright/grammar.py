@@ -81,7 +81,9 @@ class Grammar:
         says what the options leave out.
 
         Args:
-            schema: A dict or a bool, JSON text, or a pydantic model class.
+            schema: A dict or a bool, JSON text, a pydantic model or ``TypeAdapter``, or a type that
+                pydantic can read: dataclasses, ``TypedDict``, ``NamedTuple``, ``Enum``,
+                ``list[int]``, ``Literal``, ``int | None`` and so on.
             any_whitespace: JSON whitespace may stand between two tokens; else only what the
                 separators hold.
             indent: Only None without ``any_whitespace``; without effect with it.
@@ -109,6 +111,7 @@ class Grammar:
             GrammarSyntaxError: The text of the schema is no JSON; with ``line`` and ``column``.
             GrammarError: An option has no meaning.
             LimitExceededError: A limit is exceeded; with ``limit`` and ``value``.
+            MissingDependencyError: The schema is a type, and pydantic is not installed.
 
         Example:
             >>> grammar = Grammar.from_json_schema({"type": "boolean", "title": "Answer"})

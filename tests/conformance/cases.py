@@ -48,7 +48,7 @@ class Case:
 
     @property
     def options(self) -> dict[str, Any]:
-        options: dict[str, Any] = {"strict_mode": False, "any_order": True, "assert_format": False}
+        options: dict[str, Any] = {"strict_mode": False, "any_order": True, "assert_format": True}
         if self.suite != "maskbench":
             options["dialect"] = self.suite.removesuffix("-format")
             options["assert_format"] = self.suite.endswith("-format")

@@ -18,9 +18,8 @@ from .constants import MAX_CONSTANT_VALUES
 from .convert import Converter
 from .counts import MAX_COUNT
 from .dialects import DEFAULT, Dialect, dialect_named
-from .faults import not_a_schema
 from .formats import FORMATS
-from .json_text import parse_json
+from .inputs import schema_of
 from .locations import MAX_IGNORED_BYTES, render_all
 from .numbers import MAX_NUMBER_DIGITS
 from .references import MAX_DYNAMIC_SCOPES, Document, ScopesNeededError
@@ -67,8 +66,9 @@ def compile_json_schema(
     every other keyword that constrains values is refused, where the root reaches it.
 
     Args:
-        schema: A dict or a Boolean, JSON text, or a class with ``model_json_schema()``. A float in
-            a dict stands for the decimal that its ``repr`` shows. The schema is not changed.
+        schema: A dict or a Boolean, JSON text, or a type that pydantic can read; see
+            ``inputs.schema_of``. A float in a dict stands for the decimal that its ``repr`` shows.
+            The schema is not changed.
         any_whitespace: JSON whitespace is free between two tokens, and separators are bare; else
             there is no whitespace but that of ``separators``.
         indent: Only None without ``any_whitespace``; without effect with it.
@@ -110,7 +110,7 @@ def compile_json_schema(
         separators, indent, any_whitespace=any_whitespace
     )
     max_whitespace = _check_whitespace(max_whitespace_cnt) if any_whitespace else 0
-    source = _read(schema)
+    source = schema_of(schema)
     documents = Registry(registry)
     facts: set[str] = set()
     ignored: tuple[str, ...] = ()
@@ -162,17 +162,6 @@ def _converted(open_document: Callable[[bool], Document], **options: Any) -> Con
         converter = Converter(Builder(), open_document(True), **options)
         converter.convert()
     return converter
-
-
-def _read(schema: Any) -> dict[str, Any] | bool:
-    """Return the schema as an object or a Boolean, whatever form it was given in."""
-    if isinstance(schema, str):
-        schema = parse_json(schema)
-    elif callable(getattr(schema, "model_json_schema", None)):
-        schema = schema.model_json_schema()
-    if isinstance(schema, (dict, bool)):
-        return schema
-    raise not_a_schema(schema, None)
 
 
 def _check_dialect(name: str | None) -> Dialect:

@@ -145,7 +145,7 @@ class Converter:
                 handler = handlers.get(keyword)
                 if handler is not None:
                     handler(self, keyword, value)
-                else:
+                elif not (keyword == "nullable" and self.nullable and "type" in schema):
                     self.ignore(keyword)
         if pending:
             # Below the schemas that the handlers have queued.
