@@ -20,6 +20,7 @@ __all__ = [
     "MalformedIRError",
     "MaskwrightError",
     "MatcherError",
+    "MissingDependencyError",
     "TokenizerError",
     "UnsatisfiableGrammarError",
     "UnsupportedFeatureError",
@@ -168,10 +169,12 @@ class UnsupportedFeatureError(_LocatedError, GrammarError):
         pointer: JSON pointer (``"#/properties/a"``) in a schema, ``"line:column"`` in a text.
         source: The whole grammar text; with ``offset`` it gives ``pointer`` and the caret.
         offset: 0-based code point offset in ``source``.
+        node: The schema node of the IR that has it.
     """
 
     feature: str
     pointer: str | None
+    node: int | None
 
     def __init__(
         self,
@@ -182,9 +185,11 @@ class UnsupportedFeatureError(_LocatedError, GrammarError):
         pointer: str | None = None,
         source: str | None = None,
         offset: int | None = None,
+        node: int | None = None,
     ) -> None:
         super().__init__(message, code=code)
         self._set_position(source, offset)
+        self.node = node
         if pointer is None and self.line is not None:
             pointer = f"{self.line}:{self.column}"
         self.feature = feature
@@ -273,3 +278,7 @@ class BitmaskError(MaskwrightError, ValueError, RuntimeError):
 
 class MatcherError(MaskwrightError, RuntimeError):
     """A matcher call that its state does not allow, such as a mask after termination."""
+
+
+class MissingDependencyError(MaskwrightError, ImportError):
+    """An optional package that a feature needs is not installed; the message names it."""

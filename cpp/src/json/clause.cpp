@@ -7,9 +7,9 @@
 
 namespace maskwright {
 
-void unsupported(const std::string& keyword) {
+void unsupported(const std::string& keyword, uint32_t node) {
   throw Error::unsupported("json-unsupported-keyword",
-                           "the keyword '" + keyword + "' is not supported here", keyword);
+                           "the keyword '" + keyword + "' is not supported here", keyword, node);
 }
 
 ArrayShape ClauseTable::array(uint32_t shape) const {
@@ -50,11 +50,11 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const
       case NodeKind::kObject: out.objects.push_back(word); break;
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
-      case NodeKind::kMultipleOf: unsupported("multipleOf");
-      case NodeKind::kContains: unsupported("contains");
-      case NodeKind::kUniqueItems: unsupported("uniqueItems");
-      case NodeKind::kMemberNames: unsupported("propertyNames");
-      case NodeKind::kDependentRequired: unsupported("dependentRequired");
+      case NodeKind::kMultipleOf: unsupported("multipleOf", node);
+      case NodeKind::kContains: unsupported("contains", node);
+      case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
+      case NodeKind::kMemberNames: unsupported("propertyNames", node);
+      case NodeKind::kDependentRequired: unsupported("dependentRequired", node);
       default: break;  // the others are no leaves
     }
   }
@@ -77,8 +77,8 @@ void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
       out.literals &= ~payload[0];
       out.not_enums.push_back(node);
       break;
-    case NodeKind::kMultipleOf: unsupported("multipleOf");
-    case NodeKind::kUniqueItems: unsupported("uniqueItems");
+    case NodeKind::kMultipleOf: unsupported("multipleOf", node);
+    case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
     default: break;  // the others are no leaves
   }
 }
@@ -97,7 +97,7 @@ void ClauseTable::sort_out_derived(uint32_t word, Leaves& out) const {
       out.items.meet(leaf.a + 1, kNone);
       break;
     case DerivedKind::kSomeItem: unsupported("not items");
-    case DerivedKind::kSomeMember: unsupported("not additionalProperties");
+    case DerivedKind::kSomeMember: unsupported("not additionalProperties", leaf.a);
     case DerivedKind::kSomeName: unsupported("not propertyNames");
     case DerivedKind::kContains: unsupported("contains");
     case DerivedKind::kLength: out.length.meet(leaf.b, leaf.c); break;

@@ -9,7 +9,8 @@
 
 namespace maskwright {
 
-[[noreturn]] void unsupported(const std::string& keyword);
+// `node`: where it stands, if that is known.
+[[noreturn]] void unsupported(const std::string& keyword, uint32_t node = kNone);
 
 struct Bounds {
   uint32_t min = 0;

@@ -142,8 +142,6 @@ def test_lone_surrogates(schema, pointer):
         ("unevaluatedProperties", False),
         ("unevaluatedItems", {}),
         ("multipleOf", 0.01),
-        ("$dynamicRef", "#a"),
-        ("$recursiveRef", "#"),
         ("extends", {}),
         ("disallow", "string"),
         ("divisibleBy", 2),
@@ -158,14 +156,6 @@ def test_unsupported_keywords(keyword, value):
     assert f'the keyword "{keyword}" at {error.pointer} is not supported' in str(error)
     # Nothing refuses where the root does not reach.
     compile_json_schema({"$defs": schema["properties"]})
-
-
-def test_unsupported_format():
-    error = error_of({"items": {"format": "date-time"}}, UnsupportedFeatureError)
-    assert error.code == "schema-unsupported-format"
-    assert (error.feature, error.pointer) == ("format", "#/items/format")
-    assert '"date-time"' in str(error)
-    assert "assert_format=False" in str(error)
 
 
 @pytest.mark.parametrize("draft", ["draft-03", "draft-00", "draft-05"])
