@@ -50,7 +50,7 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const
       case NodeKind::kObject: out.objects.push_back(word); break;
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
-      case NodeKind::kMultipleOf: unsupported("multipleOf", node);
+      case NodeKind::kMultipleOf: out.divisors.push_back(node); break;
       case NodeKind::kContains: unsupported("contains", node);
       case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
       case NodeKind::kMemberNames: unsupported("propertyNames", node);
@@ -77,7 +77,10 @@ void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
       out.literals &= ~payload[0];
       out.not_enums.push_back(node);
       break;
-    case NodeKind::kMultipleOf: unsupported("multipleOf", node);
+    case NodeKind::kMultipleOf:
+      out.types &= kInteger | kNumberType;
+      out.not_divisors.push_back(node);
+      break;
     case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
     default: break;  // the others are no leaves
   }

@@ -7,7 +7,6 @@ ignored; every other use is an error with the pointer of the keyword.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from .faults import malformed, not_a_schema, unsupported_keyword
@@ -20,7 +19,6 @@ __all__ = [
     "has_effect",
     "keyword",
     "mapping",
-    "multiple_of",
     "schema",
     "unique_items",
 ]
@@ -75,14 +73,6 @@ def unique_items(conv: Converter, key: str, value: Any) -> None:
         raise malformed(value, "a Boolean", conv.location, key)
     if value:
         keyword(conv, key, value)
-
-
-def multiple_of(conv: Converter, key: str, value: Any) -> None:
-    """`multipleOf`."""
-    number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-    if not number or not value > 0:
-        raise malformed(value, "a number above 0", conv.location, key)
-    keyword(conv, key, value)
 
 
 def contains_count(conv: Converter, key: str, _value: Any) -> None:
