@@ -174,8 +174,8 @@ void BranchTable::negate_dependency(uint32_t node, Branches& out) {
 }
 
 void BranchTable::add_outside(DerivedKind kind, uint32_t min, uint32_t max, Branches& out) {
-  if (min != 0) add_derived({kind, 0, min - 1}, out);
-  if (max != kNone) add_derived({kind, max + 1, kNone}, out);
+  if (min != 0) add_derived({kind, 0, 0, min - 1}, out);
+  if (max != kNone) add_derived({kind, 0, max + 1, kNone}, out);
 }
 
 void BranchTable::negate_leaf(uint32_t node, Branches& out) {

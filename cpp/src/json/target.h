@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "json/options.h"
+#include "json/outline.h"
 #include "json/schema_branches.h"
 #include "json/schema_word.h"
 #include "maskwright/ir/ir.h"
@@ -66,6 +67,9 @@ class TargetTable {
   KeyTable& keys() { return branches_.keys(); }
 
  private:
+  using Clauses = std::vector<std::vector<uint32_t>>;
+  static constexpr std::size_t kDeadEnd = static_cast<std::size_t>(-1);
+
   struct Partial {
     uint32_t parent;  // index of the partial clause it was made from
     uint32_t choice;  // the word that was replaced there
@@ -81,7 +85,14 @@ class TargetTable {
   bool absorbed(std::span<const uint32_t> list, uint32_t choice);
   uint32_t types_of(uint32_t word);
   bool has_types(std::span<const uint32_t> list);
-  void expand(uint32_t options, uint32_t partial, std::size_t at);
+  bool may_exclude(std::span<const uint32_t> list) const;
+  void narrow(uint32_t options, uint32_t partial, Clauses& clauses);
+  void drop_implied(uint32_t options, const OutlineRef& outline, std::vector<uint32_t>& list);
+  std::size_t narrowest_choice(const OutlineRef& outline, std::span<const uint32_t> list);
+  void expand(uint32_t options, uint32_t partial, std::span<const uint32_t> list, std::size_t at,
+              const OutlineRef& outline);
+  std::span<const uint32_t> only(const Branches& branches, std::size_t i,
+                                 const OutlineRef& outline);
   [[noreturn]] void too_many_clauses() const;
   void remember(uint32_t options, std::vector<uint32_t>& list, Partial origin);
 
@@ -89,11 +100,12 @@ class TargetTable {
   const OptionsTable& options_;
   JsonLimits limits_;
   BranchTable branches_;
+  OutlineTable outlines_;
   WordInterner targets_;  // [options, words...]
 
   // Scratch.
   WordMarks marks_;
-  std::vector<uint32_t> stack_;
+  std::vector<uint32_t> stack_, exclusive_;
 
   // Scratch of one flatten().
   std::unique_ptr<WordInterner> lists_;
