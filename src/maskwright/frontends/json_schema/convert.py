@@ -73,7 +73,7 @@ class Converter:
         self.resource: Resource = document.root
         self.parts: list[int] = []
         self.pending: list[tuple[Finisher, Any]] = []
-        self.patterns: dict[str, int | None] = {}
+        self.patterns: dict[str, int] = {}
         self.ignored: list[tuple[Location, str]] = []
         self.facts: set[str] = set()
         # Schemas still to be converted, or (with parts) to be finished.

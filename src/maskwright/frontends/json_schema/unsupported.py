@@ -1,8 +1,8 @@
 """Keywords that constrain values and are refused by name, unless they say nothing where they stand.
 
-Idea: nothing is dropped silently. A keyword without effect by its own specification (an empty
-`patternProperties`, a keyword about arrays beside `"type": "string"`) is listed as
-ignored; every other use is an error with the pointer of the keyword.
+Idea: nothing is dropped silently. A keyword without effect by its own specification (a keyword about
+arrays beside `"type": "string"`) is listed as ignored; every other use is an error with the pointer
+of the keyword.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ __all__ = [
     "format_",
     "has_effect",
     "keyword",
-    "mapping",
     "multiple_of",
     "schema",
     "unique_items",
@@ -42,8 +41,6 @@ _CONSTRAINS = {
     "dependentRequired": "object",
     "dependentSchemas": "object",
     "format": "string",
-    "patternProperties": "object",
-    "propertyNames": "object",
     "unevaluatedItems": "array",
     "unevaluatedProperties": "object",
     "uniqueItems": "array",
@@ -70,14 +67,6 @@ def schema(conv: Converter, key: str, value: Any) -> None:
     if not isinstance(value, (dict, bool)):
         raise not_a_schema(value, conv.location, key)
     if value is not True:
-        keyword(conv, key, value)
-
-
-def mapping(conv: Converter, key: str, value: Any) -> None:
-    """A keyword with an object, which says nothing when that is empty."""
-    if not isinstance(value, dict):
-        raise malformed(value, "an object", conv.location, key)
-    if value:
         keyword(conv, key, value)
 
 
