@@ -202,13 +202,24 @@ class InvalidSchemaError(GrammarError):
 
 
 class UnsatisfiableGrammarError(GrammarError):
-    """A grammar that no text, or no sequence of tokens, can complete."""
+    """A grammar that no text, or no sequence of tokens, can complete.
+
+    Args:
+        message: What has no text, and what to do.
+        code: Stable name of the fault.
+        pointer: JSON pointer of the smallest part of a schema without a value, where it is known.
+        node: The schema node of the IR for it.
+    """
 
     pointer: str | None
+    node: int | None
 
-    def __init__(self, message: str, *, code: str, pointer: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str, pointer: str | None = None, node: int | None = None
+    ) -> None:
         super().__init__(message, code=code)
         self.pointer = pointer
+        self.node = node
 
 
 class MalformedIRError(GrammarError):

@@ -39,6 +39,13 @@ class Error : public std::runtime_error {
     return error;
   }
 
+  // A schema without a value because of one node of it.
+  static Error unsatisfiable(std::string code, const std::string& message, uint32_t node) {
+    Error error(ErrorKind::kUnsatisfiable, std::move(code), message);
+    error.node_ = node;
+    return error;
+  }
+
   static Error malformed(std::string code, const std::string& message, uint64_t byte_offset) {
     Error error(ErrorKind::kMalformed, std::move(code), message);
     error.value_ = byte_offset;
@@ -51,12 +58,17 @@ class Error : public std::runtime_error {
   const std::string& subject() const { return subject_; }
   // The limit's value, or the byte offset of a malformed buffer.
   uint64_t value() const { return value_; }
+  // The schema node of the IR that the error is about; kNoNode: not known.
+  uint32_t node() const { return node_; }
+
+  static constexpr uint32_t kNoNode = 0xFFFFFFFF;
 
  private:
   ErrorKind kind_;
   std::string code_;
   std::string subject_;
   uint64_t value_ = 0;
+  uint32_t node_ = kNoNode;
 };
 
 }  // namespace maskwright
