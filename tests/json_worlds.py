@@ -121,6 +121,7 @@ def _strings_in(schema: Schema) -> Iterator[str]:
         for key, value in schema.items():
             if key in ("properties", "dependentRequired", "dependentSchemas", "dependencies"):
                 yield from value
+                yield from re.findall(r"\w+", json.dumps(value))
             if key in ("const", "enum", "required"):
                 yield from re.findall(r"\w+", json.dumps(value))
             yield from _strings_in(value)
@@ -226,7 +227,7 @@ class World:
             steps = [b"}", b"]", *(bytes([b]) for b in rng.sample(b'"",:01-tn[{', 11))]
         else:
             rests = [w[len(content) :] + b'"' for w in self._words if w.startswith(content)]
-            letters = rng.sample((b"a", b"b"), 2)
+            letters = rng.sample((b"a", b"b", b"x"), 3)
             steps = [b'"', *rng.sample(rests, len(rests)), *letters]
             if rng.random() < 0.8:
                 steps.append(steps.pop(0))

@@ -66,23 +66,21 @@ class ObjectShape {
     const std::size_t at = dependencies_at() + 2 * i;
     return {words_[at], words_[at + 1]};
   }
-  std::size_t num_obligations() const {
-    const std::size_t width = words_[0] + size();
-    return width == 0 ? 0 : (words_.size() - obligations_at()) / width;
-  }
+  std::size_t num_obligations() const { return words_[3]; }
   Obligation obligation(std::size_t i) const {
     const auto at = words_.subspan(obligations_at() + i * (words_[0] + size()));
     return {at.first(words_[0]), at.subspan(words_[0], size())};
   }
 
  private:
-  static constexpr std::size_t kHeader = 3;
+  static constexpr std::size_t kHeader = 4;
 
   std::size_t members_at() const { return kHeader + words_[0]; }
   std::size_t dependencies_at() const { return members_at() + 3 * size(); }
   std::size_t obligations_at() const { return dependencies_at() + 2 * num_dependencies(); }
 
-  std::span<const uint32_t> words_;  // numbers of classes, members and dependencies, then those
+  // Numbers of classes, members, dependencies and obligations, then those.
+  std::span<const uint32_t> words_;
 };
 
 struct Clause {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "json/clause.h"
 #include "json/clause_leaves.h"
@@ -20,6 +21,8 @@ namespace {
 
 // Classes of at most so many names are listed.
 constexpr uint32_t kMaxListed = 256;
+
+constexpr std::size_t kMaxObligations = 30;  // of one object
 
 using Conditions = std::span<const uint32_t>;  // those that hold for a name, sorted
 
@@ -56,6 +59,30 @@ struct SomeMember {
     return !node.append(key, conditions, unused);
   }
 };
+
+// Some name needs itself by way of others. `edges`: sorted.
+bool has_circle(std::span<const std::pair<uint32_t, uint32_t>> edges) {
+  std::unordered_map<uint32_t, std::size_t> next;  // the edge of a name that is tried next
+  std::unordered_set<uint32_t> on_path;
+  for (std::size_t i = edges.size(); i-- > 0;) next[edges[i].first] = i;
+  for (const auto& [start, unused] : edges) {
+    std::vector<uint32_t> path{start};
+    on_path = {start};
+    while (!path.empty()) {
+      const uint32_t name = path.back();
+      const auto at = next.find(name);
+      if (at == next.end() || at->second == edges.size() || edges[at->second].first != name) {
+        on_path.erase(name);
+        path.pop_back();
+        continue;
+      }
+      const uint32_t needed = edges[at->second++].second;
+      if (!on_path.insert(needed).second) return true;
+      path.push_back(needed);
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -130,24 +157,28 @@ class ObjectMerger {
     make_classes();
     const std::vector<uint32_t> others = take_classes();
     const std::vector<Place> places = take_places(others);
+    make_set(dependencies_);
+    if (count.min > 1 && count.max != kNone && has_circle(dependencies_)) {
+      unsupported("dependentRequired in a circle with minProperties and maxProperties");
+    }
     std::vector<uint32_t> words{options_,
                                 count.min,
                                 count.max,
                                 classes_->id(),
                                 classes_->size(),
                                 static_cast<uint32_t>(places.size()),
-                                static_cast<uint32_t>(dependencies_.size())};
+                                static_cast<uint32_t>(dependencies_.size()),
+                                static_cast<uint32_t>(some_.size())};
     words.insert(words.end(), others.begin(), others.end());
     std::unordered_map<uint32_t, uint32_t> index;  // of a key among the members
     for (const Place& place : places) {
       index.emplace(place.key, static_cast<uint32_t>(index.size()));
       words.insert(words.end(), {place.key, place.target, place.flags});
     }
-    make_set(dependencies_);
     for (const auto& [trigger, needed] : dependencies_) {
       words.insert(words.end(), {index.at(trigger), index.at(needed)});
     }
-    for (const SomeMember& some : some_) append_witnesses(some, others, places, words);
+    append_obligations(count, others, places, words);
     return words;
   }
 
@@ -272,17 +303,40 @@ class ObjectMerger {
     return own < others.size() && place.target == others[own];
   }
 
-  void append_witnesses(const SomeMember& some, std::span<const uint32_t> others,
+  // Several obligations are independent of each other if nothing limits the members and at most
+  // one of them looks at the values of listed members.
+  void append_obligations(Bounds count, std::span<const uint32_t> others,
+                          std::span<const Place> places, std::vector<uint32_t>& words) {
+    uint32_t on_values = 0;
+    for (const SomeMember& some : some_) {
+      if (append_witnesses(some, others, places, words)) ++on_values;
+    }
+    if (some_.size() < 2) return;
+    const bool limited = count.max != kNone || !dependencies_.empty();
+    if (limited || on_values > 1 || some_.size() > kMaxObligations) {
+      unsupported("not, for several members of one object");
+    }
+  }
+
+  // True if it depends on the values of listed members.
+  bool append_witnesses(const SomeMember& some, std::span<const uint32_t> others,
                         std::span<const Place> places, std::vector<uint32_t>& words) {
     for (uint32_t c = 0; c < others.size(); ++c) {
       const Conditions conditions = classes_->conditions(c);
       const bool can = others[c] != kNone && some.concerns(kNone, conditions);
+      if (can && classes_->count(classes_->start(), c) != kUnbounded) {
+        unsupported("not, for names of which there are finitely many");
+      }
       words.push_back(can ? target_of(kNone, conditions, true, some.word) : kNone);
     }
+    bool on_values = false;
     for (const Place& place : places) {
       const bool can = place.target != kNone && some.concerns(place.key, conditions_of(place.key));
-      words.push_back(can ? target_of(place.key, conditions_of(place.key), true, some.word) : kNone);
+      words.push_back(can ? target_of(place.key, conditions_of(place.key), true, some.word)
+                          : kNone);
+      on_values = on_values || (can && words.back() != place.target);
     }
+    return on_values;
   }
 
   ClauseTable& table_;

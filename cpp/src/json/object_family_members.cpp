@@ -307,6 +307,7 @@ uint32_t ObjectProgress::available() const {
 NameChoice allows(const ObjectAlternative& alternative, const AliveAlternative& alive,
                   const ObjectProgress& progress, const SeenMembers& seen, uint32_t key,
                   Place place) {
+  if (progress.slots == 0) return {};
   if (key < alternative.num_keys && (seen.test(key) || progress.blocks(key))) return {};
   if (!in_turn(alternative, progress, place)) return {};
   if (concerns_debts(alternative, progress, key)) {

@@ -93,6 +93,7 @@ def test_malformed_values(schema, pointer, found, expected):
         ({"prefixItems": [True], "items": 1}, "#/items"),
         ({"$ref": "#/x", "x": [1]}, "#/x"),
         ({"propertyNames": 5}, "#/propertyNames"),
+        ({"patternProperties": {"^a/": 5}}, "#/patternProperties/^a~1"),
     ],
 )
 def test_not_a_schema(schema, pointer):
@@ -106,6 +107,7 @@ def test_not_a_schema(schema, pointer):
     [
         ({1: True}, "#"),
         ({"properties": {1: True}}, "#/properties"),
+        ({"patternProperties": {1: True}}, "#/patternProperties"),
         ({"const": {None: 1}}, "#/const"),
     ],
 )
@@ -137,8 +139,6 @@ def test_lone_surrogates(schema, pointer):
     [
         ("contains", {}),
         ("uniqueItems", True),
-        ("patternProperties", {"a": True}),
-        ("propertyNames", {}),
         ("unevaluatedProperties", False),
         ("unevaluatedItems", {}),
         ("multipleOf", 0.01),
@@ -158,6 +158,20 @@ def test_unsupported_keywords(keyword, value):
     assert f'the keyword "{keyword}" at {error.pointer} is not supported' in str(error)
     # Nothing refuses where the root does not reach.
     compile_json_schema({"$defs": schema["properties"]})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "error_class", "said"),
+    [
+        ("a(", InvalidSchemaError, "is no regular expression"),
+        ("(a*)\\1", UnsupportedFeatureError, "is not supported"),
+    ],
+)
+def test_key_patterns_say_where_they_stand(pattern, error_class, said):
+    schema = {"items": {"patternProperties": {pattern: True}}}
+    error = error_of(schema, error_class)
+    assert error.pointer == f"#/items/patternProperties/{pattern}"
+    assert f"the pattern at {error.pointer} {said}" in str(error)
 
 
 def test_unsupported_format():
