@@ -122,6 +122,7 @@ def _strings_in(schema: Schema) -> Iterator[str]:
         for key, value in schema.items():
             if key in ("properties", "dependentRequired", "dependentSchemas", "dependencies"):
                 yield from value
+                yield from re.findall(r"\w+", json.dumps(value))
             if key in ("const", "enum", "required"):
                 yield from re.findall(r"\w+", json.dumps(value))
             yield from _strings_in(value)
@@ -229,7 +230,7 @@ class World:
             steps += [*EXPONENTS, *(bytes([b]) for b in rng.sample(b"0123456789-", 11))]
         else:
             rests = [w[len(content) :] + b'"' for w in self._words if w.startswith(content)]
-            letters = rng.sample((b"a", b"b"), 2)
+            letters = rng.sample((b"a", b"b", b"x"), 3)
             steps = [b'"', *rng.sample(rests, len(rests)), *letters]
             if rng.random() < 0.8:
                 steps.append(steps.pop(0))

@@ -118,10 +118,19 @@ class Judge:
             return True
         members = dict(node.members)
         for key, item in value.items():
-            child = members.get(key, node.additional)
-            if child is not None and not self.judge(child, item):
-                return False
+            nodes = [members[key]] if key in members else []
+            nodes += [
+                child for expr, child in node.patterns if len(key) in self.ends(expr, key, 0)
+            ]
+            if not nodes and node.additional is not None:
+                nodes = [node.additional]
+            for child in nodes:
+                if not self.judge(child, item):
+                    return False
         return True
+
+    def on_membernames(self, node, value):
+        return not isinstance(value, dict) or all(self.judge(node.node, key) for key in value)
 
     def on_required(self, node, value):
         return not isinstance(value, dict) or all(key in value for key in node.keys)

@@ -96,6 +96,7 @@ def test_malformed_values(schema, pointer, found, expected):
         ({"prefixItems": [True], "items": 1}, "#/items"),
         ({"$ref": "#/x", "x": [1]}, "#/x"),
         ({"propertyNames": 5}, "#/propertyNames"),
+        ({"patternProperties": {"^a/": 5}}, "#/patternProperties/^a~1"),
     ],
 )
 def test_not_a_schema(schema, pointer):
@@ -109,6 +110,7 @@ def test_not_a_schema(schema, pointer):
     [
         ({1: True}, "#"),
         ({"properties": {1: True}}, "#/properties"),
+        ({"patternProperties": {1: True}}, "#/patternProperties"),
         ({"const": {None: 1}}, "#/const"),
     ],
 )
@@ -140,8 +142,6 @@ def test_lone_surrogates(schema, pointer):
     [
         ("contains", {}),
         ("uniqueItems", True),
-        ("patternProperties", {"a": True}),
-        ("propertyNames", {}),
         ("unevaluatedProperties", False),
         ("unevaluatedItems", {}),
         ("extends", {}),
@@ -167,6 +167,20 @@ def test_unsupported_divisor():
     assert (error.feature, error.pointer) == ("multipleOf", "#/properties/a/multipleOf")
     assert "at most 17 significant digits" in str(error)
     compile_json_schema('{"multipleOf": 12345678901234567e-300}')
+
+
+@pytest.mark.parametrize(
+    ("pattern", "error_class", "said"),
+    [
+        ("a(", InvalidSchemaError, "is no regular expression"),
+        ("(a*)\\1", UnsupportedFeatureError, "is not supported"),
+    ],
+)
+def test_key_patterns_say_where_they_stand(pattern, error_class, said):
+    schema = {"items": {"patternProperties": {pattern: True}}}
+    error = error_of(schema, error_class)
+    assert error.pointer == f"#/items/patternProperties/{pattern}"
+    assert f"the pattern at {error.pointer} {said}" in str(error)
 
 
 @pytest.mark.parametrize("draft", ["draft-03", "draft-00", "draft-05"])

@@ -86,7 +86,7 @@ class Converter:
         self.resource: Resource = document.root
         self.parts: list[int] = []
         self.pending: list[tuple[Finisher, Any]] = []
-        self.patterns: dict[str, int | None] = {}
+        self.patterns: dict[str, int] = {}
         self.formats: dict[str, list[int]] = {}
         self.ignored: list[tuple[Location, str]] = []
         self.facts: set[str] = set()

@@ -87,7 +87,7 @@ _DRAFT_4: dict[str, Handler] = {
     "not": applicators.negation,
     "oneOf": applicators.one_of,
     "pattern": scalars.pattern,
-    "patternProperties": no.mapping,
+    "patternProperties": objects.properties,
     "properties": objects.properties,
     "required": objects.required,
     "type": scalars.type_,
@@ -98,7 +98,7 @@ _DRAFT_6: dict[str, Handler] = {
     "$id": _structural,
     "const": scalars.const,
     "contains": no.keyword,
-    "propertyNames": no.schema,
+    "propertyNames": objects.property_names,
 }
 _DRAFT_7: dict[str, Handler] = {
     **_DRAFT_6,

@@ -1,8 +1,8 @@
 """Keywords that constrain values and are refused by name, unless they say nothing where they stand.
 
-Idea: nothing is dropped silently. A keyword without effect by its own specification (an empty
-`patternProperties`, a keyword about arrays beside `"type": "string"`) is listed as
-ignored; every other use is an error with the pointer of the keyword.
+Idea: nothing is dropped silently. A keyword without effect by its own specification (a keyword about
+arrays beside `"type": "string"`) is listed as ignored; every other use is an error with the pointer
+of the keyword.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ __all__ = [
     "contains_count",
     "has_effect",
     "keyword",
-    "mapping",
     "schema",
     "unique_items",
 ]
@@ -28,8 +27,6 @@ _CONSTRAINS = {
     "dependencies": "object",
     "dependentRequired": "object",
     "dependentSchemas": "object",
-    "patternProperties": "object",
-    "propertyNames": "object",
     "unevaluatedItems": "array",
     "unevaluatedProperties": "object",
     "uniqueItems": "array",
@@ -56,14 +53,6 @@ def schema(conv: Converter, key: str, value: Any) -> None:
     if not isinstance(value, (dict, bool)):
         raise not_a_schema(value, conv.location, key)
     if value is not True:
-        keyword(conv, key, value)
-
-
-def mapping(conv: Converter, key: str, value: Any) -> None:
-    """A keyword with an object, which says nothing when that is empty."""
-    if not isinstance(value, dict):
-        raise malformed(value, "an object", conv.location, key)
-    if value:
         keyword(conv, key, value)
 
 
