@@ -10,6 +10,7 @@ import pytest
 from maskwright import errors as e
 
 SAMPLES = [
+    e.MissingDependencyError("m", code="missing-dependency"),
     e.MaskwrightError("m", code="c"),
     e.GrammarError("m", code="c"),
     e.GrammarSyntaxError("m", code="c", source="ab\ncd", offset=4),

@@ -18,7 +18,7 @@ OutlineRef of_types(uint32_t types) {
 
 }  // namespace
 
-OutlineTable::OutlineTable(const Ir& ir, BranchTable& branches) : ir_(ir), branches_(branches) {
+OutlineTable::OutlineTable(const Ir& ir, BranchTable& branches) : ir_(ir), branches_(branches), classes_(ir, branches.keys()) {
   // In the order of Literal.
   atom(kNull, "null");
   atom(kBoolean, "false");
@@ -41,9 +41,27 @@ OutlineRef OutlineTable::of(uint32_t word, uint32_t depth) {
   const auto [at, inserted] = known_.emplace(key, nullptr);
   if (!inserted) return at->second;
   ++nesting_;
-  OutlineRef made = make(word, depth);
+  OutlineRef made = with_itself(word, make(word, depth));
   --nesting_;
   return known_[key] = std::move(made);
+}
+
+// Notes the word itself among what holds, unless the outline tells all of it anyway.
+OutlineRef OutlineTable::with_itself(uint32_t word, OutlineRef made) {
+  if (is_derived(word) || (made != nullptr && made->empty())) return made;
+  switch (ir_.node_kind(node_of(word))) {
+    case NodeKind::kAny:
+    case NodeKind::kNever:
+    case NodeKind::kNot:
+    case NodeKind::kTypes: return made;
+    default: break;
+  }
+  if ((word & kScalarPart) != 0) return made;
+  auto out = made == nullptr ? std::make_shared<Outline>() : std::make_shared<Outline>(*made);
+  const uint32_t itself = classes_.of(node_of(word)) | (word & kNegated);
+  const auto at = std::lower_bound(out->holds.begin(), out->holds.end(), itself);
+  if (at == out->holds.end() || *at != itself) out->holds.insert(at, itself);
+  return out;
 }
 
 OutlineRef OutlineTable::make(uint32_t word, uint32_t depth) {

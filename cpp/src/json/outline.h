@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/node_classes.h"
 #include "json/schema_branches.h"
 #include "maskwright/ir/ir.h"
 
@@ -41,6 +42,9 @@ struct Outline {
   bool closed = false;          // no members but those
   uint32_t min_items = 0, max_items = kNone;
   std::vector<OutlineRef> prefix;
+  // Words over node classes that hold, sorted: what is not seen above at least contradicts its
+  // own negation.
+  std::vector<uint32_t> holds;
 
   bool empty() const { return types == 0; }
 };
@@ -81,12 +85,14 @@ class OutlineTable {
   bool objects_disjoint(const Outline& a, const Outline& b) const;
   bool arrays_disjoint(const Outline& a, const Outline& b) const;
   void settle(Outline& out) const;
+  OutlineRef with_itself(uint32_t word, OutlineRef made);
   uint32_t atom(uint32_t type, std::string_view text);
 
   enum Literal : uint32_t { kNullAtom, kFalseAtom, kTrueAtom };
 
   const Ir& ir_;
   BranchTable& branches_;
+  NodeClasses classes_;
   std::unordered_map<uint64_t, OutlineRef> known_;  // by word and depth
   std::unordered_map<std::string, uint32_t> atoms_;
   std::vector<uint32_t> atom_types_;
