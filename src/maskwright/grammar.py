@@ -120,6 +120,7 @@ class Grammar:
         """
         from .frontends.json_schema import compile_json_schema
 
+        more: dict[str, Any] = limits
         ir, certificate = compile_json_schema(
             schema,
             any_whitespace=any_whitespace,
@@ -132,7 +133,7 @@ class Grammar:
             dialect=dialect,
             registry=registry,
             nullable=nullable,
-            **limits,
+            **more,
         )
         grammar = cls(ir, certificate)
         if print_converted_ebnf:

@@ -40,7 +40,7 @@ def test_pickle_and_copy_keep_everything(error: e.MaskwrightError) -> None:
 def test_bases() -> None:
     for error in SAMPLES:
         assert isinstance(error, e.MaskwrightError)
-        is_plain = type(error) in (e.MaskwrightError, e.MatcherError)
+        is_plain = type(error) in (e.MaskwrightError, e.MatcherError, e.MissingDependencyError)
         assert isinstance(error, ValueError) is not is_plain
         assert isinstance(error, RuntimeError) is (type(error) is not e.MaskwrightError)
     grammar = (error for error in SAMPLES if isinstance(error, e.GrammarError))
