@@ -99,7 +99,7 @@ def find_mismatch(compiled: CompiledGrammar, text: str) -> Mismatch | None:
         column,
         _pointer(text[:offset]),
         text[offset : offset + _MAX_FOUND].partition("\n")[0],
-        _alternatives(matcher),
+        _alternatives(matcher, inside=_ends_in_string(text[:offset])),
     )
 
 
@@ -109,8 +109,8 @@ def _allowed(matcher: GrammarMatcher, mask: np.ndarray) -> list[int]:
     return [int(byte) for byte in bits[: _BYTES + 1].nonzero()[0]]
 
 
-def _alternatives(matcher: GrammarMatcher) -> tuple[str, ...]:
-    """Return some texts that may come next, each to the end of what is certain."""
+def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
+    """Return some texts that may come next, each to the end of the string or of the token."""
     mask = np.zeros((1, (_BYTES + 32) // 32), dtype=np.int32)
     waiting: list[tuple[GrammarMatcher, bytes]] = [(matcher, b"")]
     found: list[str] = []
@@ -121,7 +121,7 @@ def _alternatives(matcher: GrammarMatcher) -> tuple[str, ...]:
         allowed = [byte for byte in _allowed(here, mask) if byte not in _WHITESPACE]
         if len(allowed) > 1 and _ESCAPE in allowed:
             allowed.remove(_ESCAPE)  # another way to write the same
-        if text and (_is_whole(text) or len(text) >= _MAX_LENGTH):
+        if text and (_is_whole(text, inside=inside) or len(text) >= _MAX_LENGTH):
             found.append(_shown(text))
             continue
         if len(allowed) > _FEW:
@@ -139,9 +139,21 @@ def _alternatives(matcher: GrammarMatcher) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _is_whole(text: bytes) -> bool:
-    """Whether a text ends with a string or bracket, so that what follows is another matter."""
-    return text[-1:] in (b'"', b"}", b"]", b"[", b"{", b",", b":") and text != b'"'
+def _is_whole(text: bytes, *, inside: bool) -> bool:
+    """Whether what follows a text that starts (inside a string) at a refusal is another matter."""
+    if text[-1:] == b'"':
+        return inside or len(text) > 1
+    return text[-1:] in (b"}", b"]", b"[", b"{", b",", b":")
+
+
+def _ends_in_string(text: str) -> bool:
+    at = 0
+    while (at := text.find('"', at)) >= 0:
+        end = _string_end(text, at)
+        if end is None:
+            return True
+        at = end
+    return False
 
 
 def _shown(text: bytes) -> str:

@@ -127,7 +127,7 @@ def test_an_instance_that_is_accepted(check):
 @pytest.mark.parametrize(
     ("instance", "place", "found", "expected"),
     [
-        ('{"name": "a",\n "tags": ["red", "bleu"]}', (2, 19, "#/tags/1"), 'eu"]}', ['ue"']),
+        ('{"name": "a",\n "tags": ["red", "bleu"]}', (2, 21, "#/tags/1"), 'eu"]}', ['ue"']),
         ('{"tags": []}', (1, 3, "#"), 'tags": []}', ['name"']),
         ('{"name": "a", "tags": [""]}', (1, 25, "#/tags/0"), '"]}', ['red"', 'blue"', 'green"']),
         ('{"name": "a", "tags": 5}', (1, 23, "#/tags"), "5}", ["["]),
