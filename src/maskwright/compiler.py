@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .compile_cache import CacheStats, CompileCache
+from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .grammar import Grammar
 from .tokenizer_info import TokenizerInfo
 
@@ -226,10 +227,18 @@ class GrammarCompiler:
             from .frontends.json_schema.inputs import schema_of
 
             source = schema_of(schema)  # a class can be rebuilt: look at it anew
-        return self._compile(
-            _exact_key("json-schema", source, options),
-            lambda: Grammar.from_json_schema(source, **options),
-        )
+        try:
+            return self._compile(
+                _exact_key("json-schema", source, options),
+                lambda: Grammar.from_json_schema(source, **options),
+            )
+        except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
+            from .frontends.json_schema.blame import with_pointer
+
+            located = with_pointer(error, source, options)
+            if located is error:
+                raise
+            raise located from None
 
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
         """Compile the grammar of any JSON value; see `Grammar.builtin_json_grammar`."""

@@ -169,10 +169,12 @@ class UnsupportedFeatureError(_LocatedError, GrammarError):
         pointer: JSON pointer (``"#/properties/a"``) in a schema, ``"line:column"`` in a text.
         source: The whole grammar text; with ``offset`` it gives ``pointer`` and the caret.
         offset: 0-based code point offset in ``source``.
+        node: The schema node of the IR that has it.
     """
 
     feature: str
     pointer: str | None
+    node: int | None
 
     def __init__(
         self,
@@ -183,9 +185,11 @@ class UnsupportedFeatureError(_LocatedError, GrammarError):
         pointer: str | None = None,
         source: str | None = None,
         offset: int | None = None,
+        node: int | None = None,
     ) -> None:
         super().__init__(message, code=code)
         self._set_position(source, offset)
+        self.node = node
         if pointer is None and self.line is not None:
             pointer = f"{self.line}:{self.column}"
         self.feature = feature
@@ -203,13 +207,24 @@ class InvalidSchemaError(GrammarError):
 
 
 class UnsatisfiableGrammarError(GrammarError):
-    """A grammar that no text, or no sequence of tokens, can complete."""
+    """A grammar that no text, or no sequence of tokens, can complete.
+
+    Args:
+        message: What has no text, and what to do.
+        code: Stable name of the fault.
+        pointer: JSON pointer of the smallest part of a schema without a value, where it is known.
+        node: The schema node of the IR for it.
+    """
 
     pointer: str | None
+    node: int | None
 
-    def __init__(self, message: str, *, code: str, pointer: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str, pointer: str | None = None, node: int | None = None
+    ) -> None:
         super().__init__(message, code=code)
         self.pointer = pointer
+        self.node = node
 
 
 class MalformedIRError(GrammarError):

@@ -8,7 +8,7 @@ Cost: that of the front-end; EBNF text is made only when asked for.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .certificate import Certificate
 from .errors import GrammarError
@@ -120,7 +120,6 @@ class Grammar:
         """
         from .frontends.json_schema import compile_json_schema
 
-        more: dict[str, Any] = limits
         ir, certificate = compile_json_schema(
             schema,
             any_whitespace=any_whitespace,
@@ -133,7 +132,7 @@ class Grammar:
             dialect=dialect,
             registry=registry,
             nullable=nullable,
-            **more,
+            **cast("dict[str, Any]", limits),
         )
         grammar = cls(ir, certificate)
         if print_converted_ebnf:

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "json/clause.h"
 
 namespace maskwright {
+
+// `node`: where it stands, if that is known.
+[[noreturn]] void unsupported(const std::string& keyword, uint32_t node = kNone);
 
 struct Bounds {
   uint32_t min = 0;
@@ -18,10 +22,31 @@ struct Bounds {
 };
 
 struct ClauseTable::Leaves {
+  // What a derived leaf asks of one member. At most one of the flags.
+  struct MemberRule {
+    uint32_t key, word;
+    bool required, absent;
+  };
+  struct ItemRule {
+    uint32_t index, word;
+  };
+  // Some member that the pattern of the OBJECT node concerns (kNone: its additional one).
+  struct SomeMember {
+    uint32_t node, pattern, word;
+  };
+
   uint32_t types = kAllTypes;
   uint32_t literals = kEnumNull | kEnumFalse | kEnumTrue;
   Bounds length, items, members;
-  std::vector<uint32_t> numbers, languages, enums, arrays, objects, required;
+  std::vector<uint32_t> numbers, languages, enums, required;  // nodes (languages: expressions)
+  std::vector<uint32_t> arrays, objects;                      // words: kSilent matters
+  std::vector<uint32_t> not_numbers, not_languages, not_enums;
+  std::vector<uint32_t> divisors, not_divisors;  // nodes
+  std::vector<MemberRule> member_rules;
+  std::vector<ItemRule> item_rules;
+  std::vector<SomeMember> some_members;
+  std::vector<uint32_t> dependencies;       // nodes
+  std::vector<uint32_t> names, some_names;  // words that all names, or one, must satisfy
 };
 
 }  // namespace maskwright

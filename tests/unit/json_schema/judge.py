@@ -6,6 +6,7 @@ It judges parsed JSON values (numbers as int or Decimal), recursively, and is no
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 from maskwright.ir import format as f
 from maskwright.ir import nodes as n
@@ -72,6 +73,11 @@ class Judge:
                 return False
         return True
 
+    def on_multipleof(self, node, value):
+        if not types_of(value) & f.TYPE_NUMBER:
+            return True
+        return (Fraction(value) / Fraction(node.divisor)).denominator == 1
+
     def on_stringlength(self, node, value):
         return not isinstance(value, str) or within(len(value), node)
 
@@ -112,10 +118,19 @@ class Judge:
             return True
         members = dict(node.members)
         for key, item in value.items():
-            child = members.get(key, node.additional)
-            if child is not None and not self.judge(child, item):
-                return False
+            nodes = [members[key]] if key in members else []
+            nodes += [
+                child for expr, child in node.patterns if len(key) in self.ends(expr, key, 0)
+            ]
+            if not nodes and node.additional is not None:
+                nodes = [node.additional]
+            for child in nodes:
+                if not self.judge(child, item):
+                    return False
         return True
+
+    def on_membernames(self, node, value):
+        return not isinstance(value, dict) or all(self.judge(node.node, key) for key in value)
 
     def on_required(self, node, value):
         return not isinstance(value, dict) or all(key in value for key in node.keys)
@@ -125,6 +140,17 @@ class Judge:
 
     def on_anyof(self, node, value):
         return any(self.judge(child, value) for child in node.items)
+
+    def on_oneof(self, node, value):
+        return sum(self.judge(child, value) for child in node.items) == 1
+
+    def on_not(self, node, value):
+        return not self.judge(node.node, value)
+
+    def on_dependentrequired(self, node, value):
+        if not isinstance(value, dict) or node.key not in value:
+            return True
+        return all(key in value for key in node.needed)
 
     # Regular expressions: the set of positions where a match from `start` may end.
 

@@ -15,7 +15,7 @@ from ...certificate import Certificate
 from ...errors import GrammarError, UnsupportedFeatureError
 from ...ir import Builder
 from .constants import MAX_CONSTANT_VALUES
-from .convert import Converter
+from .convert import Converter, Places
 from .counts import MAX_COUNT
 from .dialects import DEFAULT, Dialect, dialect_named
 from .formats import FORMATS
@@ -58,13 +58,14 @@ def compile_json_schema(
     max_ignored_bytes: int = MAX_IGNORED_BYTES,
     max_dynamic_scopes: int = MAX_DYNAMIC_SCOPES,
     recorder: Recorder | None = None,
+    places: Places | None = None,
 ) -> tuple[bytes, Certificate]:
     """Return the IR of the JSON texts that are valid under a schema, and its certificate.
 
     Supported keywords: `type`, `enum`, `const`; `properties`, `additionalProperties`, `required`,
     `minProperties`, `maxProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`,
     `maxItems`; `minLength`, `maxLength`, `pattern`; `minimum`, `maximum`, `exclusiveMinimum`,
-    `exclusiveMaximum`; `allOf`, `anyOf`; `$ref` within the document. What a keyword means follows
+    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`; `$ref` within the document. What a keyword means follows
     the draft that `$schema` names. Annotations and unknown keywords are listed in the certificate;
     every other keyword that constrains values is refused, where the root reaches it.
 
@@ -96,6 +97,7 @@ def compile_json_schema(
         max_dynamic_scopes: Limit on the scopes in which schemas with dynamic references are read.
         recorder: Notes what becomes of each keyword, and lets the conversion go on without those
             that are refused: the IR is of no use then.
+        places: Receives, for each schema node of the IR, where the first schema with it stands.
 
     Raises:
         InvalidSchemaError: The schema is malformed, or a reference leads nowhere; with ``pointer``.
@@ -137,6 +139,7 @@ def compile_json_schema(
             recorder=recorder,
             max_number_digits=max_number_digits,
             max_constant_values=max_constant_values,
+            places=places,
         )
         builder = converter.builder
         node = converter.root_node
@@ -238,7 +241,10 @@ def _narrowed(
     else:
         entries.append("whitespace: the given separators only")
     if "exact numbers" in facts:
-        entries.append("number-spelling: no exponents under integer, bounds, const or enum")
+        entries.append(
+            "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, "
+            "const or enum"
+        )
     entries += [
         f"format {name}: {found.narrowed}"
         for name, found in FORMATS.items()

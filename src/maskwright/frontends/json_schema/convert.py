@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .references import Document
     from .resources import Resource
 
-__all__ = ["ABSENT", "Converter"]
+__all__ = ["ABSENT", "Converter", "Places"]
 
 ABSENT: Any = object()
 """Stands for a keyword that is not there; None is a value that a schema can hold."""
@@ -33,6 +33,8 @@ _STRUCTURAL = {"$defs", "$id", "$ref", "$schema", "definitions", "id"}
 _Place: TypeAlias = "tuple[int, Resource]"
 
 Finisher = Callable[["Converter", Any], None]
+Places: TypeAlias = "dict[int, tuple[Location, dict[str, Any]]]"
+"""Where the first schema with a node stands, by node."""
 
 
 class Converter:
@@ -56,6 +58,7 @@ class Converter:
         patterns: Expressions of the patterns so far.
         formats: Nodes of the formats so far.
         ignored: Keywords without effect, by location.
+        places: Receives the place of each node, where someone asks for it.
         facts: Names of what was met, of which the certificate speaks.
         root_node: The node of the whole schema, after the conversion.
     """
@@ -71,6 +74,7 @@ class Converter:
         recorder: Recorder | None,
         max_number_digits: int,
         max_constant_values: int,
+        places: Places | None = None,
     ) -> None:
         self.builder = builder
         self.document = document
@@ -80,12 +84,13 @@ class Converter:
         self.recorder = recorder
         self.max_number_digits = max_number_digits
         self.max_constant_values = max_constant_values
+        self.places = places
         self.schema: dict[str, Any] = document.root.schema
         self.location: Location = None
         self.resource: Resource = document.root
         self.parts: list[int] = []
         self.pending: list[tuple[Finisher, Any]] = []
-        self.patterns: dict[str, int | None] = {}
+        self.patterns: dict[str, int] = {}
         self.formats: dict[str, list[int]] = {}
         self.ignored: list[tuple[Location, str]] = []
         self.facts: set[str] = set()
@@ -107,6 +112,8 @@ class Converter:
     def convert(self) -> None:
         """Convert the document; `root_node` is the node of its root."""
         root = self.document.root
+        if self.places is not None:
+            self.places.clear()
         stack = self._stack
         stack.append((root.schema, None, root, None, []))
         while stack:
@@ -171,6 +178,18 @@ class Converter:
         if state < -1:
             self.builder.define_node(-2 - state, node)
         nodes[key] = node
+        if self.places is not None:
+            self._note_place(node, state)
+
+    def _note_place(self, node: int, state: int) -> None:
+        here = (self.location, self.schema)
+        assert self.places is not None
+        for part in self.parts:
+            self.places.setdefault(part, here)
+        if len(self.parts) != 1:
+            self.places[node] = here
+        if state < -1:
+            self.places[-2 - state] = here
 
     # What handlers use on the way down.
 

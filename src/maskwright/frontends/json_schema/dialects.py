@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import UnsupportedFeatureError
-from . import applicators, arrays, numbers, objects, scalars
+from . import applicators, arrays, conditions, numbers, objects, scalars
 from . import unsupported as no
 from .formats.keyword import format_
 
@@ -68,7 +68,7 @@ _DRAFT_4: dict[str, Handler] = {
     "allOf": applicators.all_of,
     "anyOf": applicators.any_of,
     "definitions": applicators.definitions,
-    "dependencies": no.mapping,
+    "dependencies": conditions.dependencies,
     "enum": scalars.enum,
     "exclusiveMaximum": numbers.bounds,
     "exclusiveMinimum": numbers.bounds,
@@ -83,11 +83,11 @@ _DRAFT_4: dict[str, Handler] = {
     "minLength": scalars.string_length,
     "minProperties": objects.member_count,
     "minimum": numbers.bounds,
-    "multipleOf": no.multiple_of,
-    "not": no.keyword,
-    "oneOf": no.keyword,
+    "multipleOf": numbers.multiple_of,
+    "not": applicators.negation,
+    "oneOf": applicators.one_of,
     "pattern": scalars.pattern,
-    "patternProperties": no.mapping,
+    "patternProperties": objects.properties,
     "properties": objects.properties,
     "required": objects.required,
     "type": scalars.type_,
@@ -98,13 +98,13 @@ _DRAFT_6: dict[str, Handler] = {
     "$id": _structural,
     "const": scalars.const,
     "contains": no.keyword,
-    "propertyNames": no.schema,
+    "propertyNames": objects.property_names,
 }
 _DRAFT_7: dict[str, Handler] = {
     **_DRAFT_6,
-    "else": no.branch,
-    "if": no.condition,
-    "then": no.branch,
+    "else": conditions.branch,
+    "if": conditions.condition,
+    "then": conditions.branch,
 }
 _DRAFT_2019_09: dict[str, Handler] = {
     **{key: handler for key, handler in _DRAFT_7.items() if key != "dependencies"},
@@ -113,8 +113,8 @@ _DRAFT_2019_09: dict[str, Handler] = {
     "$recursiveAnchor": _structural,
     "$recursiveRef": applicators.recursive_ref,
     "$vocabulary": _structural,
-    "dependentRequired": no.mapping,
-    "dependentSchemas": no.mapping,
+    "dependentRequired": conditions.dependent_required,
+    "dependentSchemas": conditions.dependent_schemas,
     "maxContains": no.contains_count,
     "minContains": no.contains_count,
     "unevaluatedItems": arrays.unevaluated,

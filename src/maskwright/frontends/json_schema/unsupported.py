@@ -1,13 +1,12 @@
 """Keywords that constrain values and are refused by name, unless they say nothing where they stand.
 
-Idea: nothing is dropped silently. A keyword without effect by its own specification (`then` without
-`if`, an empty `patternProperties`, a keyword about arrays beside `"type": "string"`) is listed as
-ignored; every other use is an error with the pointer of the keyword.
+Idea: nothing is dropped silently. A keyword without effect by its own specification (a keyword about
+arrays beside `"type": "string"`) is listed as ignored; every other use is an error with the pointer
+of the keyword.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from .faults import malformed, not_a_schema, unsupported_keyword
@@ -16,12 +15,9 @@ if TYPE_CHECKING:
     from .convert import Converter
 
 __all__ = [
-    "branch",
-    "condition",
     "contains_count",
+    "has_effect",
     "keyword",
-    "mapping",
-    "multiple_of",
     "schema",
     "unique_items",
 ]
@@ -31,15 +27,13 @@ _CONSTRAINS = {
     "dependencies": "object",
     "dependentRequired": "object",
     "dependentSchemas": "object",
-    "patternProperties": "object",
-    "propertyNames": "object",
     "unevaluatedItems": "array",
     "unevaluatedProperties": "object",
     "uniqueItems": "array",
 }
 
 
-def _has_effect(conv: Converter, key: str) -> bool:
+def has_effect(conv: Converter, key: str) -> bool:
     """Whether `type` beside the keyword allows a value that the keyword constrains."""
     types = conv.schema.get("type")
     if types is None or key not in _CONSTRAINS:
@@ -49,7 +43,7 @@ def _has_effect(conv: Converter, key: str) -> bool:
 
 def keyword(conv: Converter, key: str, _value: Any) -> None:
     """Any keyword that is refused whatever its value."""
-    if _has_effect(conv, key):
+    if has_effect(conv, key):
         raise unsupported_keyword(key, conv.location)
     conv.ignore(key)
 
@@ -62,42 +56,12 @@ def schema(conv: Converter, key: str, value: Any) -> None:
         keyword(conv, key, value)
 
 
-def mapping(conv: Converter, key: str, value: Any) -> None:
-    """A keyword with an object, which says nothing when that is empty."""
-    if not isinstance(value, dict):
-        raise malformed(value, "an object", conv.location, key)
-    if value:
-        keyword(conv, key, value)
-
-
 def unique_items(conv: Converter, key: str, value: Any) -> None:
     """`uniqueItems`; false says nothing."""
     if not isinstance(value, bool):
         raise malformed(value, "a Boolean", conv.location, key)
     if value:
         keyword(conv, key, value)
-
-
-def multiple_of(conv: Converter, key: str, value: Any) -> None:
-    """`multipleOf`."""
-    number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-    if not number or not value > 0:
-        raise malformed(value, "a number above 0", conv.location, key)
-    keyword(conv, key, value)
-
-
-def condition(conv: Converter, key: str, value: Any) -> None:
-    """`if`; without `then` and `else` it says nothing."""
-    if "then" in conv.schema or "else" in conv.schema:
-        keyword(conv, key, value)
-    else:
-        conv.ignore(key)
-
-
-def branch(conv: Converter, key: str, _value: Any) -> None:
-    """`then` and `else`; without `if` they say nothing, and with it that one is refused."""
-    if "if" not in conv.schema:
-        conv.ignore(key)
 
 
 def contains_count(conv: Converter, key: str, _value: Any) -> None:
