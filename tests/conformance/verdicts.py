@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from functools import cache
@@ -165,7 +166,8 @@ class _Judge:
         registry = _registry(self._suite.removesuffix("-format"))
         validator = self._class(self._schema, registry=registry, format_checker=checker)
         try:
-            with localcontext() as context:
+            with localcontext() as context, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of `re`, about patterns that Python reads anew
                 context.prec = 1000
                 return bool(validator.is_valid(instance))
         except Exception:  # noqa: BLE001 - patterns that Python doesn't know, among others
