@@ -55,6 +55,7 @@ enum class FamilyId : uint8_t {
   kNumber,   // inside a number
   kArray,
   kObject,
+  kRecord,  // a JSON frame that also remembers the value it reads
   kCount,
 };
 
@@ -70,6 +71,7 @@ enum StateFlag : uint16_t {
       128,  // every callee's return makes this frame return at once: tail_state() says what
   kOrderedRegister = 256,  // some registers make others superfluous: dominates() may be true
   kGuarded = 512,          // guard() may be true
+  kSuspects = 1024,        // suspect() may be true
 };
 
 // The bytes that lead a state back to itself: in free text that is most of them.
@@ -228,6 +230,10 @@ class Family {
   virtual Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to);
   // For kGuarded: true if there are texts as Guard says.
   virtual bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out);
+  // For kSuspects: true unless the configuration can be completed for sure; whether it can be then
+  // takes a search (way_out.h). `next`: the bytes that can lead to suspects again, or that it
+  // refuses though its mask key allows them.
+  virtual bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next);
 };
 
 class Store {
