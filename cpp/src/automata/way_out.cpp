@@ -37,7 +37,9 @@ bool WayOut::exists(const ConfigSet& set, Arena& arena) {
   if (known.size() <= start) known.resize(start + 1, Verdict::kNone);
   if (known[start] == Verdict::kNone) {
     std::vector<uint32_t> places{start};
+    arena.regs().set_searching(true);
     const Verdict verdict = search(places, arena) ? Verdict::kWayOut : Verdict::kDeadEnd;
+    arena.regs().set_searching(false);
     known.resize(arena.verdicts().sets.size(), Verdict::kNone);
     // Without a way out, none of the places on the way has one.
     if (verdict == Verdict::kWayOut) places.resize(1);

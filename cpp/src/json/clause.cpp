@@ -7,27 +7,9 @@
 
 namespace maskwright {
 
-namespace {
-
-[[noreturn]] void unsupported(const std::string& keyword) {
+void unsupported(const std::string& keyword) {
   throw Error::unsupported("json-unsupported-keyword",
                            "the keyword '" + keyword + "' is not supported here", keyword);
-}
-
-}  // namespace
-
-uint32_t KeyTable::intern(std::string_view text) {
-  const auto found = ids_.find(text);
-  if (found != ids_.end()) return found->second;
-  const uint32_t id = size();
-  texts_.emplace_back(text);
-  ids_.emplace(texts_.back(), id);
-  return id;
-}
-
-ArrayShape ClauseTable::array(uint32_t shape) const {
-  const auto words = arrays_.get(shape);
-  return {words[0], words[1], words[2], words[3], words.subspan(4)};
 }
 
 ObjectShape ClauseTable::object(uint32_t shape) const {
@@ -35,10 +17,18 @@ ObjectShape ClauseTable::object(uint32_t shape) const {
   return {words[0], words[1], words[2], words[3], words.subspan(4)};
 }
 
-ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> leaves) const {
+ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const {
   Leaves out;
-  for (const uint32_t word : leaves) {
-    const uint32_t node = word & ~kScalarPart;
+  for (const uint32_t word : words) {
+    if (is_derived(word)) {
+      sort_out_derived(word, out);
+      continue;
+    }
+    const uint32_t node = node_of(word);
+    if (is_negated(word)) {
+      sort_out_negated(node, out);
+      continue;
+    }
     const auto payload = ir_.node(node);
     switch (ir_.node_kind(node)) {
       case NodeKind::kTypes: out.types &= widen_types(payload[0]); break;
@@ -50,22 +40,67 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> leaves) cons
         out.literals &= payload[0];
         out.enums.push_back(node);
         break;
-      case NodeKind::kArray: out.arrays.push_back(node); break;
+      case NodeKind::kArray: out.arrays.push_back(word); break;
       case NodeKind::kItemCount: out.items.meet(payload[0], payload[1]); break;
-      case NodeKind::kObject: out.objects.push_back(node); break;
+      case NodeKind::kObject: out.objects.push_back(word); break;
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
-      case NodeKind::kOneOf: unsupported("oneOf");
-      case NodeKind::kNot: unsupported("not");
       case NodeKind::kMultipleOf: unsupported("multipleOf");
-      case NodeKind::kContains: unsupported("contains");
-      case NodeKind::kUniqueItems: unsupported("uniqueItems");
+      case NodeKind::kContains:
+        out.add_contains(inherit(word, payload[0]), {0, payload[1], payload[2]});
+        break;
+      case NodeKind::kUniqueItems: out.unique = true; break;
       case NodeKind::kMemberNames: unsupported("propertyNames");
       case NodeKind::kDependentRequired: unsupported("dependentRequired");
-      default: break;  // ANY, NEVER, ALL_OF and ANY_OF are no leaves
+      default: break;  // the others are no leaves
     }
   }
   return out;
+}
+
+void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
+  const auto payload = ir_.node(node);
+  switch (ir_.node_kind(node)) {
+    case NodeKind::kTypes: out.types &= ~widen_types(payload[0]); break;
+    case NodeKind::kNumber:
+      out.types &= kInteger | kNumberType;
+      out.not_numbers.push_back(node);
+      break;
+    case NodeKind::kStringLanguage:
+      out.types &= kStringType;
+      out.not_languages.push_back(payload[0]);
+      break;
+    case NodeKind::kEnum:
+      out.literals &= ~payload[0];
+      out.not_enums.push_back(node);
+      break;
+    case NodeKind::kMultipleOf: unsupported("multipleOf");
+    case NodeKind::kUniqueItems: unsupported("not uniqueItems");
+    default: break;  // the others are no leaves
+  }
+}
+
+void ClauseTable::sort_out_derived(uint32_t word, Leaves& out) const {
+  const DerivedLeaf leaf = targets_.derived().get(word);
+  out.types &= DerivedTable::type_of(leaf.kind);
+  switch (leaf.kind) {
+    case DerivedKind::kHasMember: out.member_rules.push_back({leaf.a, leaf.b, true, false}); break;
+    case DerivedKind::kIfMember: out.member_rules.push_back({leaf.a, leaf.b, false, false}); break;
+    case DerivedKind::kLacksMember:
+      out.member_rules.push_back({leaf.a, kAnyWord, false, true});
+      break;
+    case DerivedKind::kItemIs:
+      out.item_rules.push_back({leaf.a, leaf.b});
+      out.items.meet(leaf.a + 1, kNone);
+      break;
+    case DerivedKind::kSomeItem: out.add_contains(leaf.b, {leaf.a, 1, kNone}); break;
+    case DerivedKind::kSomeMember: unsupported("not additionalProperties");
+    case DerivedKind::kSomeName: unsupported("not propertyNames");
+    case DerivedKind::kContains: out.add_contains(leaf.a, {0, leaf.b, leaf.c}); break;
+    case DerivedKind::kLength: out.length.meet(leaf.b, leaf.c); break;
+    case DerivedKind::kItemCount: out.items.meet(leaf.b, leaf.c); break;
+    case DerivedKind::kMemberCount: out.members.meet(leaf.b, leaf.c); break;
+  }
 }
 
 uint32_t ClauseTable::intern(uint32_t options, std::span<const uint32_t> leaves) {
@@ -80,9 +115,7 @@ uint32_t ClauseTable::intern(uint32_t options, std::span<const uint32_t> leaves)
     clause.literals |= sorted.literals & (kEnumFalse | kEnumTrue);
   }
   if ((sorted.types & kStringType) != 0) resolve_string(sorted, clause);
-  if ((sorted.types & kInteger) != 0) {
-    resolve_number(sorted, (sorted.types & kNumberType) == 0, clause);
-  }
+  if ((sorted.types & (kInteger | kNumberType)) != 0) resolve_number(sorted, clause);
   if ((sorted.types & kArrayType) != 0) clause.array = resolve_array(options, sorted);
   if ((sorted.types & kObjectType) != 0) clause.object = resolve_object(options, sorted);
   resolved_.push_back(clause);

@@ -13,9 +13,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "json/item_rules.h"
 #include "json/options.h"
 #include "json/target.h"
 #include "maskwright/ir/ir.h"
@@ -24,23 +24,20 @@
 
 namespace maskwright {
 
-// Member names, interned.
-class KeyTable {
- public:
-  uint32_t intern(std::string_view text);
-  const std::string& get(uint32_t id) const { return texts_[id]; }
-  uint32_t size() const { return static_cast<uint32_t>(texts_.size()); }
-
- private:
-  std::deque<std::string> texts_;
-  std::unordered_map<std::string_view, uint32_t> ids_;
-};
-
-// The arrays of a clause: item i is judged by prefix[i], or by rest behind the prefix.
+// The arrays of a clause: item i is judged by place i of the prefix, or by the rest behind it. A
+// place has a target for each combination of answers to the conditions of `contains`
+// (item_rules.h); kNone = no such items there.
 struct ArrayShape {
   uint32_t options, min, max;
-  uint32_t rest;                     // a target; kNone = no items there
-  std::span<const uint32_t> prefix;  // targets
+  bool unique;  // no two items are equal
+  std::vector<ItemCount> contains;
+  std::span<const uint32_t> rest;    // targets
+  std::span<const uint32_t> prefix;  // targets of all places
+  std::size_t cells() const { return rest.size(); }
+  std::size_t length() const { return prefix.size() / rest.size(); }
+  std::span<const uint32_t> place(std::size_t index) const {
+    return index < length() ? prefix.subspan(index * cells(), cells()) : rest;
+  }
 };
 
 // The objects of a clause.
@@ -73,17 +70,20 @@ class ClauseTable {
   const Clause& get(uint32_t id) const { return resolved_[id]; }
   ArrayShape array(uint32_t shape) const;
   ObjectShape object(uint32_t shape) const;
-  KeyTable& keys() { return keys_; }
+  KeyTable& keys() { return targets_.keys(); }
 
  private:
   struct Leaves;  // the nodes of a clause by kind
 
-  Leaves sort_out(std::span<const uint32_t> leaves) const;
+  Leaves sort_out(std::span<const uint32_t> words) const;
+  void sort_out_negated(uint32_t node, Leaves& out) const;
+  void sort_out_derived(uint32_t word, Leaves& out) const;
   void resolve_string(const Leaves& leaves, Clause& clause);
-  void resolve_number(const Leaves& leaves, bool integer, Clause& clause);
+  void resolve_number(const Leaves& leaves, Clause& clause);
   uint32_t resolve_array(uint32_t options, const Leaves& leaves);
   uint32_t resolve_object(uint32_t options, const Leaves& leaves);
   std::vector<std::string_view> enum_texts(std::span<const uint32_t> nodes, bool strings) const;
+  std::vector<std::string> excluded_texts(std::span<const uint32_t> nodes, bool strings) const;
   uint32_t target_of(uint32_t options, std::span<const uint32_t> nodes) {
     return targets_.intern(options, nodes);
   }
@@ -92,12 +92,12 @@ class ClauseTable {
   OptionsTable& options_;
   TargetTable& targets_;
   LangTable& langs_;
-  KeyTable keys_;
   WordInterner clauses_;  // [options, leaves...]
   std::deque<Clause> resolved_;
-  WordInterner arrays_;   // [options, min, max, rest, prefix...]
+  WordInterner arrays_;   // [options, min, max, unique, n, n counts, rest, prefix...]
   WordInterner objects_;  // [options, min, max, other, (key, target, flags)...]
 
+  friend class ArrayMerger;
   friend class ObjectMerger;
 };
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "json/clause.h"
 
 namespace maskwright {
+
+[[noreturn]] void unsupported(const std::string& keyword);
 
 struct Bounds {
   uint32_t min = 0;
@@ -18,10 +21,35 @@ struct Bounds {
 };
 
 struct ClauseTable::Leaves {
+  // What a derived leaf asks of one member. At most one of the flags.
+  struct MemberRule {
+    uint32_t key, word;
+    bool required, absent;
+  };
+  struct ItemRule {
+    uint32_t index, word;
+  };
+  // How many items satisfy a word.
+  struct ContainsRule {
+    uint32_t word;
+    ItemCount count;
+  };
+
   uint32_t types = kAllTypes;
   uint32_t literals = kEnumNull | kEnumFalse | kEnumTrue;
   Bounds length, items, members;
-  std::vector<uint32_t> numbers, languages, enums, arrays, objects, required;
+  std::vector<uint32_t> numbers, languages, enums, required;  // nodes (languages: expressions)
+  std::vector<uint32_t> arrays, objects;                      // words: kSilent matters
+  std::vector<uint32_t> not_numbers, not_languages, not_enums;
+  std::vector<MemberRule> member_rules;
+  std::vector<ItemRule> item_rules;
+  std::vector<ContainsRule> contains;
+  bool unique = false;
+
+  void add_contains(uint32_t word, ItemCount count) {
+    if (count.min == 0 && count.max == kNone) return;
+    contains.push_back({word, count});
+  }
 };
 
 }  // namespace maskwright

@@ -14,8 +14,8 @@ namespace {
 
 // The members that one OBJECT node names, sorted by key; the first mention of a key counts.
 struct Named {
-  std::vector<std::pair<uint32_t, uint32_t>> members;  // key, node
-  uint32_t additional;
+  std::vector<std::pair<uint32_t, uint32_t>> members;  // key, word
+  uint32_t additional;                                 // a word; kNone: absent
 
   const uint32_t* find(uint32_t key) const {
     const auto at = std::lower_bound(members.begin(), members.end(), std::pair{key, 0U});
@@ -30,14 +30,19 @@ class ObjectMerger {
  public:
   ObjectMerger(ClauseTable& table, uint32_t options) : table_(table), options_(options) {}
 
-  void add_object(uint32_t node) {
-    const auto payload = table_.ir_.node(node);
+  void add_object(uint32_t word) {
+    const auto payload = table_.ir_.node(node_of(word));
+    const bool silent = (word & kSilent) != 0;
     Named named;
     for (uint32_t i = 0; i < payload[0]; ++i) {
       const auto entry = payload.subspan(1 + std::size_t{i} * 3, 3);
-      const uint32_t key = table_.keys_.intern(table_.ir_.bytes(entry[0], entry[1]));
-      named.members.emplace_back(key, entry[2]);
-      order_.push_back({key, 0});
+      const uint32_t key = table_.keys().intern(table_.ir_.bytes(entry[0], entry[1]));
+      named.members.emplace_back(key, inherit(word, entry[2]));
+      if (silent) {
+        undeclared_.push_back({key, ObjectShape::kIsUndeclared});
+      } else {
+        order_.push_back({key, 0});
+      }
     }
     std::stable_sort(named.members.begin(), named.members.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -46,8 +51,9 @@ class ObjectMerger {
                                "the keyword 'patternProperties' is not supported here",
                                "patternProperties");
     }
-    named.additional = payload[payload.size() - 1];
-    says_other_ = says_other_ || named.additional != kNone;
+    const uint32_t additional = payload[payload.size() - 1];
+    named.additional = additional == kNone ? kNone : inherit(word, additional);
+    says_other_ = says_other_ || (additional != kNone && !silent);
     objects_.push_back(std::move(named));
   }
 
@@ -55,22 +61,33 @@ class ObjectMerger {
     const auto payload = table_.ir_.node(node);
     for (uint32_t i = 0; i < payload[0]; ++i) {
       const auto entry = payload.subspan(1 + std::size_t{i} * 2, 2);
-      required_.push_back(table_.keys_.intern(table_.ir_.bytes(entry[0], entry[1])));
+      require(table_.keys().intern(table_.ir_.bytes(entry[0], entry[1])));
     }
   }
 
+  void add_rule(const ClauseTable::Leaves::MemberRule& rule) {
+    if (rule.required) {
+      require(rule.key);
+    } else {
+      undeclared_.push_back({rule.key, ObjectShape::kIsUndeclared});
+    }
+    rules_.push_back(rule);
+  }
+
   std::vector<uint32_t> take(Bounds count) {
-    const bool closed = table_.options_.get(options_).strict && !order_.empty() && !says_other_;
-    for (const uint32_t key : required_) order_.push_back({key, ObjectShape::kIsUndeclared});
+    closed_ = table_.options_.get(options_).strict && !order_.empty() && !says_other_;
+    order_.insert(order_.end(), undeclared_.begin(), undeclared_.end());
     keep_first_mentions();
     std::sort(required_.begin(), required_.end());
-    const uint32_t other = closed ? kNone : target_of_other();
-    std::vector<uint32_t> words{options_, count.min, count.max, other};
+    std::vector<uint32_t> words{options_, count.min, count.max, closed_ ? kNone : target_of_other()};
+    const uint32_t other = words[3];
     for (const auto& [key, flags] : order_) {
       const bool required = std::binary_search(required_.begin(), required_.end(), key);
-      const bool undeclared = (flags & ObjectShape::kIsUndeclared) != 0;
+      const uint32_t target = target_of(key, flags);
+      // A place that says nothing of its own.
+      if (flags != 0 && !required && target == other) continue;
       words.push_back(key);
-      words.push_back(undeclared ? other : target_of(key));
+      words.push_back(target);
       words.push_back(flags | (required ? ObjectShape::kIsRequired : 0U));
     }
     return words;
@@ -81,8 +98,13 @@ class ObjectMerger {
     uint32_t key, flags;
   };
 
+  void require(uint32_t key) {
+    required_.push_back(key);
+    undeclared_.push_back({key, ObjectShape::kIsUndeclared});
+  }
+
   void keep_first_mentions() {
-    std::vector<bool> met(table_.keys_.size(), false);
+    std::vector<bool> met(table_.keys().size(), false);
     std::erase_if(order_, [&](const Mention& mention) {
       const bool again = met[mention.key];
       met[mention.key] = true;
@@ -98,28 +120,37 @@ class ObjectMerger {
     return table_.target_of(options_, nodes);
   }
 
-  uint32_t target_of(uint32_t key) {
-    std::vector<uint32_t> nodes;
+  // kNone: the member is refused.
+  uint32_t target_of(uint32_t key, uint32_t flags) {
+    if (closed_ && (flags & ObjectShape::kIsUndeclared) != 0) return kNone;
+    std::vector<uint32_t> words;
     for (const Named& object : objects_) {
       const uint32_t* named = object.find(key);
-      const uint32_t node = named != nullptr ? *named : object.additional;
-      if (node != kNone) nodes.push_back(node);
+      const uint32_t word = named != nullptr ? *named : object.additional;
+      if (word != kNone) words.push_back(word);
     }
-    return table_.target_of(options_, nodes);
+    for (const auto& rule : rules_) {
+      if (rule.key != key) continue;
+      if (rule.absent) return kNone;
+      words.push_back(rule.word);
+    }
+    return table_.target_of(options_, words);
   }
 
   ClauseTable& table_;
   uint32_t options_;
   std::vector<Named> objects_;
-  std::vector<Mention> order_;
+  std::vector<ClauseTable::Leaves::MemberRule> rules_;
+  std::vector<Mention> order_, undeclared_;
   std::vector<uint32_t> required_;
-  bool says_other_ = false;
+  bool says_other_ = false, closed_ = false;
 };
 
 uint32_t ClauseTable::resolve_object(uint32_t options, const Leaves& leaves) {
   ObjectMerger merger(*this, options);
-  for (const uint32_t node : leaves.objects) merger.add_object(node);
+  for (const uint32_t word : leaves.objects) merger.add_object(word);
   for (const uint32_t node : leaves.required) merger.add_required(node);
+  for (const auto& rule : leaves.member_rules) merger.add_rule(rule);
   std::vector<uint32_t> words = merger.take(leaves.members);
   return objects_.intern(words).id;
 }

@@ -41,6 +41,18 @@ bool empty_range(const NumberSpec& spec) {
   return order > 0 || (order == 0 && (spec.lo_exclusive || spec.hi_exclusive));
 }
 
+// A negated NUMBER with one bound is a NUMBER with the other one.
+void add_outside(const Ir& ir, uint32_t node, NumberSpec& spec) {
+  const auto payload = ir.node(node);
+  const uint32_t flags = payload[0];
+  if ((flags & (kHasLo | kHasHi)) == (kHasLo | kHasHi)) unsupported("not minimum and maximum");
+  if ((flags & kHasLo) != 0) {
+    lower_hi(spec, ir.bytes(payload[1], payload[2]), (flags & kLoExclusive) == 0);
+  } else {
+    raise_lo(spec, ir.bytes(payload[3], payload[4]), (flags & kHiExclusive) == 0);
+  }
+}
+
 }  // namespace
 
 // The strings (or numbers) that all the ENUM nodes list, sorted.
@@ -73,6 +85,16 @@ std::vector<std::string_view> ClauseTable::enum_texts(std::span<const uint32_t> 
   return common;
 }
 
+// The strings (or numbers) that some negated ENUM lists.
+std::vector<std::string> ClauseTable::excluded_texts(std::span<const uint32_t> nodes,
+                                                     bool strings) const {
+  std::vector<std::string> all;
+  for (const uint32_t& node : nodes) {
+    for (const std::string_view text : enum_texts({&node, 1}, strings)) all.emplace_back(text);
+  }
+  return all;
+}
+
 void ClauseTable::resolve_string(const Leaves& leaves, Clause& clause) {
   if (leaves.length.min > leaves.length.max) return;
   std::vector<LangId> parts;
@@ -83,6 +105,11 @@ void ClauseTable::resolve_string(const Leaves& leaves, Clause& clause) {
     const std::vector<std::string> copies(texts.begin(), texts.end());
     parts.push_back(langs_.literals(copies));
   }
+  for (const uint32_t expr : leaves.not_languages) {
+    parts.push_back(langs_.complement(langs_.pattern(expr)));
+  }
+  const auto excluded = excluded_texts(leaves.not_enums, true);
+  if (!excluded.empty()) parts.push_back(langs_.complement(langs_.literals(excluded)));
   make_set(parts);
   if (parts.empty()) {
     clause.string = langs_.any_text();
@@ -97,9 +124,12 @@ void ClauseTable::resolve_string(const Leaves& leaves, Clause& clause) {
                       lang.can_finish(start, clause.min_length, clause.max_length);
 }
 
-void ClauseTable::resolve_number(const Leaves& leaves, bool integer, Clause& clause) {
+void ClauseTable::resolve_number(const Leaves& leaves, Clause& clause) {
   NumberSpec spec;
-  spec.integer = integer;
+  spec.integer = (leaves.types & kNumberType) == 0;
+  if ((leaves.types & kInteger) == 0) unsupported("not integer");
+  for (const uint32_t node : leaves.not_numbers) add_outside(ir_, node, spec);
+  if (!excluded_texts(leaves.not_enums, false).empty()) unsupported("not enum with numbers");
   for (const uint32_t node : leaves.numbers) {
     const auto payload = ir_.node(node);
     const uint32_t flags = payload[0];

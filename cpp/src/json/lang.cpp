@@ -62,7 +62,7 @@ struct LangTable::Impl {
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> filter(std::size_t literal_list, const std::vector<LangId>& ids);
 
-  enum Key : uint32_t { kTerm, kIntersection, kNumber };
+  enum Key : uint32_t { kTerm, kIntersection, kNumber, kComplement };
 
   LangLimits limits;
   CodeRanges ascii;
@@ -160,6 +160,14 @@ std::unique_ptr<TableLang> LangTable::Impl::filter(std::size_t literal_list,
   }
   if (packed.empty()) return std::make_unique<DfaLang>(Dfa{}, limits);
   return std::make_unique<LiteralsLang>(std::move(packed));
+}
+
+LangId LangTable::complement(LangId lang) {
+  const std::vector<uint32_t> key{Impl::kComplement, lang};
+  return impl_->get_or_make(langs_, key, [&] {
+    Dfa dfa = langs::complement(*impl_->owned[lang], impl_->terms.alphabet(), impl_->budget);
+    return std::make_unique<DfaLang>(std::move(dfa), impl_->limits);
+  });
 }
 
 LangId LangTable::number(const NumberSpec& spec) {

@@ -1,7 +1,6 @@
 #include "json/target.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "maskwright/support/error.h"
@@ -9,77 +8,132 @@
 
 namespace maskwright {
 
-namespace {
-
-std::span<const uint32_t> enum_nodes(const Ir& ir, uint32_t node) {
-  WordReader reader(ir.node(node));
-  reader.next();
-  reader.take(std::size_t{reader.next()} * 2);
-  reader.take(std::size_t{reader.next()} * 2);
-  const uint32_t count = reader.next();
-  return reader.take(count);
+bool WordMarks::insert(uint32_t word) {
+  std::vector<uint32_t>& marks = marks_[word >> kFlagShift];
+  const uint32_t index = node_of(word);
+  if (marks.size() <= index) marks.resize(std::max(num_nodes_, index + 1), 0);
+  if (marks[index] == epoch_) return false;
+  marks[index] = epoch_;
+  return true;
 }
 
-}  // namespace
-
-bool enum_has_nodes(const Ir& ir, uint32_t node) { return !enum_nodes(ir, node).empty(); }
+bool WordMarks::contains(uint32_t word) const {
+  const std::vector<uint32_t>& marks = marks_[word >> kFlagShift];
+  const uint32_t index = node_of(word);
+  return index < marks.size() && marks[index] == epoch_;
+}
 
 uint32_t widen_types(uint32_t mask) { return (mask & kNumberType) != 0 ? mask | kInteger : mask; }
 
-uint32_t enum_scalar_types(const Ir& ir, uint32_t node) {
-  WordReader reader(ir.node(node));
-  const uint32_t literals = reader.next();
-  const uint32_t numbers = reader.next();
-  reader.take(std::size_t{numbers} * 2);
-  const uint32_t strings = reader.next();
-  uint32_t types = 0;
-  if ((literals & kEnumNull) != 0) types |= kNull;
-  if ((literals & (kEnumFalse | kEnumTrue)) != 0) types |= kBoolean;
-  if (numbers != 0) types |= kInteger | kNumberType;
-  if (strings != 0) types |= kStringType;
-  return types;
+TargetTable::TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits)
+    : ir_(ir), options_(options), limits_(limits), branches_(ir), marks_(ir.num_nodes()) {
+  if (ir.num_nodes() > ~kWordFlags) {
+    throw Error::limit("json-too-many-nodes",
+                       "the schema has " + std::to_string(ir.num_nodes()) +
+                           " nodes, and at most " + std::to_string(~kWordFlags) +
+                           " can be numbered; split the schema",
+                       "nodes", ~kWordFlags);
+  }
 }
 
-TargetTable::TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits)
-    : ir_(ir),
-      options_(options),
-      limits_(limits),
-      mark_(ir.num_nodes(), 0),
-      scalar_mark_(ir.num_nodes(), 0) {}
+bool TargetTable::names_matter(uint32_t options) const {
+  const JsonOptions& layout = options_.get(options);
+  return layout.strict || !layout.any_order;
+}
 
-bool TargetTable::is_choice(uint32_t word) const {
-  if ((word & kScalarPart) != 0) return false;
-  const NodeKind kind = ir_.node_kind(word);
-  return kind == NodeKind::kAnyOf || (kind == NodeKind::kEnum && enum_has_nodes(ir_, word));
+// Drops kSilent where it says nothing.
+uint32_t TargetTable::canonical(uint32_t word) const {
+  if ((word & kSilent) == 0 || is_derived(word)) return word;
+  if (is_negated(word)) return word & ~kSilent;
+  switch (ir_.node_kind(node_of(word))) {
+    case NodeKind::kArray:
+    case NodeKind::kObject:
+    case NodeKind::kContains:
+    case NodeKind::kAllOf:
+    case NodeKind::kAnyOf:
+    case NodeKind::kOneOf: return word;
+    default: return word & ~kSilent;
+  }
 }
 
 bool TargetTable::keeps_order(uint32_t word) const {
-  return (word & kScalarPart) == 0 && (ir_.node_kind(word) == NodeKind::kObject || is_choice(word));
+  if ((word & (kScalarPart | kNegated | kDerived | kSilent)) != 0) return false;
+  return ir_.node_kind(word) == NodeKind::kObject || branches_.is_choice(word);
 }
 
-// Appends the leaves and choices of `nodes`, depth first; false if one of them is NEVER. The caller
-// has opened the epoch and marked what `list` holds.
-bool TargetTable::add(std::span<const uint32_t> nodes, std::vector<uint32_t>& list) {
-  std::vector<uint32_t> stack(nodes.rbegin(), nodes.rend());
-  while (!stack.empty()) {
-    const uint32_t word = stack.back();
-    stack.pop_back();
-    const bool scalar = (word & kScalarPart) != 0;
-    const uint32_t node = word & ~kScalarPart;
-    uint32_t& mark = scalar ? scalar_mark_[node] : mark_[node];
-    if (mark == epoch_) continue;
-    mark = epoch_;
-    const NodeKind kind = ir_.node_kind(node);
-    if (kind == NodeKind::kNever) return false;
-    if (kind == NodeKind::kAny) continue;
-    const auto payload = ir_.node(node);
-    if (kind == NodeKind::kAllOf || (kind == NodeKind::kAnyOf && payload[0] == 1)) {
-      const auto children = payload.subspan(1, payload[0]);
-      stack.insert(stack.end(), children.rbegin(), children.rend());
-    } else {
+// Appends the leaves and choices of `words`, depth first; false if they contradict each other. The
+// caller has cleared the marks and set those of what `list` holds.
+bool TargetTable::add(uint32_t options, std::span<const uint32_t> words,
+                      std::vector<uint32_t>& list) {
+  const uint32_t kept = names_matter(options) ? ~0U : ~kSilent;
+  stack_.assign(words.rbegin(), words.rend());
+  while (!stack_.empty()) {
+    uint32_t word = stack_.back();
+    stack_.pop_back();
+    if (word == kAnyWord) continue;
+    word = canonical(word & kept);
+    if (!marks_.insert(word)) continue;
+    if (contradicted(word)) return false;
+    if ((word & (kDerived | kScalarPart)) != 0) {
       list.push_back(word);
+    } else if (!add_node(word, list)) {
+      return false;
     }
   }
+  return true;
+}
+
+// Is the opposite in the set?
+bool TargetTable::contradicted(uint32_t word) const {
+  if (is_derived(word)) return false;
+  const uint32_t opposite = (word ^ kNegated) & ~kSilent;
+  return marks_.contains(opposite) || (is_negated(word) && marks_.contains(opposite | kSilent));
+}
+
+// One word of add(): a leaf or choice goes to the list, what stands for other words to the stack.
+bool TargetTable::add_node(uint32_t word, std::vector<uint32_t>& list) {
+  const uint32_t node = node_of(word);
+  const auto payload = ir_.node(node);
+  const bool negated = is_negated(word);
+  const auto add_children = [&] {
+    for (std::size_t i = payload[0]; i > 0; --i) {
+      stack_.push_back(negated ? negate(payload[i]) : inherit(word, payload[i]));
+    }
+  };
+  switch (ir_.node_kind(node)) {
+    case NodeKind::kAny: return !negated;
+    case NodeKind::kNever: return negated;
+    case NodeKind::kNot:
+      stack_.push_back(negated ? payload[0] | kSilent : negate(payload[0]));
+      return true;
+    case NodeKind::kAllOf:
+      if (negated && payload[0] != 1) break;
+      add_children();
+      return true;
+    case NodeKind::kAnyOf:
+      if (!negated && payload[0] != 1) break;
+      add_children();
+      return true;
+    case NodeKind::kOneOf:
+      if (payload[0] != 1) break;
+      add_children();
+      return true;
+    case NodeKind::kEnum:
+      if (!negated) break;
+      for (const uint32_t value : enum_nodes(ir_, node)) stack_.push_back(negate(value));
+      if (enum_scalar_types(ir_, node) != 0) list.push_back(word | kScalarPart);
+      return true;
+    default: break;
+  }
+  if (negated && branches_.is_choice(word)) {
+    const Branches& choice = branches_.of(word);
+    if (choice.size() == 0) return false;
+    if (choice.size() == 1) {
+      stack_.insert(stack_.end(), choice[0].rbegin(), choice[0].rend());
+      return true;
+    }
+  }
+  list.push_back(word);
   return true;
 }
 
@@ -93,14 +147,14 @@ void TargetTable::canonicalise(uint32_t options, std::vector<uint32_t>& list) co
   std::sort(list.begin(), middle);
 }
 
-uint32_t TargetTable::intern(uint32_t options, std::span<const uint32_t> nodes) {
-  ++epoch_;
+uint32_t TargetTable::intern(uint32_t options, std::span<const uint32_t> words) {
+  marks_.clear();
   std::vector<uint32_t> list;
-  if (add(nodes, list)) {
+  if (add(options, words, list)) {
     canonicalise(options, list);
   } else {
-    // One NEVER node stands for all of them; which one does not matter much.
-    list.assign(nodes.begin(), nodes.end());
+    // Some contradiction stands for all of them; which one does not matter much.
+    list.assign(words.begin(), words.end());
     make_set(list);
   }
   list.insert(list.begin(), options);
@@ -115,47 +169,60 @@ uint32_t TargetTable::intern(uint32_t options, std::span<const uint32_t> nodes) 
   return id;
 }
 
-// The types that the restrictions in the list leave.
-uint32_t TargetTable::possible_types(std::span<const uint32_t> list) const {
-  uint32_t types = kAllTypes;
-  for (const uint32_t word : list) {
-    const uint32_t node = word & ~kScalarPart;
-    const NodeKind kind = ir_.node_kind(node);
-    if (kind == NodeKind::kTypes) {
-      types &= widen_types(ir_.node(node)[0]);
-    } else if (kind == NodeKind::kEnum && !is_choice(word)) {
-      types &= enum_scalar_types(ir_, node);
+// The types of the values that can satisfy a word.
+uint32_t TargetTable::types_of(uint32_t word) {
+  if (is_derived(word)) return DerivedTable::type_of(derived().get(word).kind);
+  const uint32_t node = node_of(word);
+  const bool negated = is_negated(word);
+  switch (ir_.node_kind(node)) {
+    case NodeKind::kTypes: {
+      const uint32_t types = widen_types(ir_.node(node)[0]);
+      return negated ? kAllTypes & ~types : types;
     }
+    case NodeKind::kEnum:
+      return negated || branches_.is_choice(word) ? kAllTypes : enum_scalar_types(ir_, node);
+    case NodeKind::kNumber:
+    case NodeKind::kMultipleOf: return negated ? kInteger | kNumberType : kAllTypes;
+    case NodeKind::kStringLength:
+    case NodeKind::kStringLanguage: return negated ? kStringType : kAllTypes;
+    case NodeKind::kArray:
+    case NodeKind::kItemCount:
+    case NodeKind::kContains:
+    case NodeKind::kUniqueItems: return negated ? kArrayType : kAllTypes;
+    case NodeKind::kObject:
+    case NodeKind::kRequired:
+    case NodeKind::kMemberCount:
+    case NodeKind::kMemberNames:
+    case NodeKind::kDependentRequired: return negated ? kObjectType : kAllTypes;
+    default: return kAllTypes;
   }
-  return types;
 }
 
-void TargetTable::branches(uint32_t choice, std::vector<uint32_t>& out) const {
-  if (ir_.node_kind(choice) == NodeKind::kAnyOf) {
-    const auto payload = ir_.node(choice);
-    const auto children = payload.subspan(1, payload[0]);
-    out.assign(children.begin(), children.end());
-    return;
-  }
-  out.clear();
-  if (enum_scalar_types(ir_, choice) != 0) out.push_back(choice | kScalarPart);
-  const auto nodes = enum_nodes(ir_, choice);
-  out.insert(out.end(), nodes.begin(), nodes.end());
+bool TargetTable::has_types(std::span<const uint32_t> list) {
+  uint32_t types = kAllTypes;
+  for (const uint32_t word : list) types &= types_of(word);
+  return types != 0;
 }
 
 // A choice adds nothing if one of its branches is in the list anyway. (In strict mode it does: the
 // members that another branch names are open only under that branch.)
 bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
-  if (ir_.node_kind(choice) != NodeKind::kAnyOf) return false;
-  ++epoch_;
+  const Branches& branches = branches_.of(choice);
+  if (branches.exclusive) return false;
+  marks_.clear();
   for (const uint32_t word : list) {
-    if ((word & kScalarPart) == 0 && word != choice) mark_[word] = epoch_;
+    if (word != choice) marks_.insert(word);
   }
-  const auto payload = ir_.node(choice);
-  const auto children = payload.subspan(1, payload[0]);
-  return std::any_of(children.begin(), children.end(), [&](uint32_t child) {
-    return mark_[child] == epoch_ || ir_.node_kind(child) == NodeKind::kAny;
-  });
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    const auto branch = branches[i];
+    const bool holds = std::all_of(branch.begin(), branch.end(), [&](uint32_t word) {
+      return marks_.contains(is_derived(word) ? word : canonical(word & ~kSilent));
+    });
+    const bool any = branch.size() == 1 && (branch[0] & kWordFlags & ~kSilent) == 0 &&
+                     ir_.node_kind(node_of(branch[0])) == NodeKind::kAny;
+    if (holds || any) return true;
+  }
+  return false;
 }
 
 void TargetTable::too_many_clauses() const {
@@ -168,7 +235,7 @@ void TargetTable::too_many_clauses() const {
 
 void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partial origin) {
   canonicalise(options, list);
-  if (possible_types(list) == 0) return;
+  if (!has_types(list)) return;
   if (!lists_->intern(list).inserted) return;
   partials_.push_back(origin);
   const std::size_t limit = std::size_t{limits_.max_clauses} * 4;
@@ -179,24 +246,36 @@ void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partia
 void TargetTable::expand(uint32_t options, uint32_t partial, std::size_t at) {
   const auto list = lists_->get(partial);
   const uint32_t choice = list[at];
-  const bool drop = !options_.get(options).strict && absorbed(list, choice);
-  std::vector<uint32_t> branch_nodes;
-  if (!drop) branches(choice, branch_nodes);
+  const Branches& branches = branches_.of(choice);
   std::vector<uint32_t> next;
   const auto make = [&](std::span<const uint32_t> middle) {
-    ++epoch_;
+    marks_.clear();
     // Choices made on the way here are in the set already.
     for (uint32_t p = partial; p != kNone; p = partials_[p].parent) {
-      if (partials_[p].choice != kNone) mark_[partials_[p].choice] = epoch_;
+      if (partials_[p].choice != kNone) marks_.insert(partials_[p].choice);
     }
     next.clear();
-    if (!add(list.first(at), next) || !add(middle, next)) return;
+    if (!add(options, list.first(at), next) || !add(options, middle, next)) return;
     // A branch that comes back to its own choice has no values that the others do not give.
-    if (mark_[choice] == epoch_) return;
-    if (add(list.subspan(at + 1), next)) remember(options, next, {partial, choice});
+    if (marks_.contains(choice)) return;
+    if (add(options, list.subspan(at + 1), next)) remember(options, next, {partial, choice});
   };
-  if (drop) make({});
-  for (const uint32_t& branch : branch_nodes) make({&branch, 1});
+  if (!options_.get(options).strict && absorbed(list, choice)) {
+    make({});
+    return;
+  }
+  std::vector<uint32_t> exclusive;
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    if (!branches.exclusive) {
+      make(branches[i]);
+      continue;
+    }
+    exclusive.assign(1, branches[i][0]);
+    for (std::size_t j = 0; j < branches.size(); ++j) {
+      if (j != i) exclusive.push_back(negate(branches[j][0] & ~kSilent));
+    }
+    make(exclusive);
+  }
 }
 
 std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
@@ -204,18 +283,18 @@ std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
   const uint32_t options = content[0];
   lists_ = std::make_unique<WordInterner>();
   partials_.clear();
-  ++epoch_;
+  marks_.clear();
   std::vector<uint32_t> list;
-  if (add(content.subspan(1), list)) remember(options, list, {kNone, kNone});
+  if (add(options, content.subspan(1), list)) remember(options, list, {kNone, kNone});
   std::vector<std::vector<uint32_t>> clauses;
   for (uint32_t partial = 0; partial < partials_.size(); ++partial) {
-    const auto nodes = lists_->get(partial);
-    const auto choice =
-        std::find_if(nodes.begin(), nodes.end(), [&](uint32_t word) { return is_choice(word); });
-    if (choice != nodes.end()) {
-      expand(options, partial, static_cast<std::size_t>(choice - nodes.begin()));
+    const auto words = lists_->get(partial);
+    const auto choice = std::find_if(words.begin(), words.end(),
+                                     [&](uint32_t word) { return branches_.is_choice(word); });
+    if (choice != words.end()) {
+      expand(options, partial, static_cast<std::size_t>(choice - words.begin()));
     } else {
-      clauses.emplace_back(nodes.begin(), nodes.end());
+      clauses.emplace_back(words.begin(), words.end());
     }
   }
   lists_.reset();

@@ -1,58 +1,86 @@
 // Targets: conjunctions of schema nodes, interned, and their flattening into clauses.
 //
-// Idea: a target is a set of nodes; all_of adds to the set, any_of multiplies it. Flattening works
-// on *partial clauses*, lists of nodes whose first any_of is replaced by each of its branches, and
-// drops repeated lists and lists without a possible type. Sets are sorted lists, except that
-// nodes that can name members keep the order of their first mention where the options say
-// "declared order", since that order decides the order of keys.
+// Idea: a target is a set of signed words (schema_word.h); all_of adds to the set, any_of
+// multiplies it, and negation is pushed inwards until it meets a leaf: not all_of is a choice, not
+// any_of a conjunction. Flattening works on *partial clauses*, lists of words whose first choice is
+// replaced by each of its branches, and drops repeated lists and lists without a possible type.
+// Sets are sorted lists, except that nodes that can name members keep the order of their first
+// mention where the options say "declared order", since that order decides the order of keys.
 //
 // A cycle of all_of and any_of nodes that no array or object guards adds nothing the second time:
-// the node is already in the set. Schemas may be 10,000 deep: everything here uses work lists.
+// the word is already in the set. Since values are finite, a negation that comes back to itself
+// through members or items is just another target. Schemas may be 10,000 deep: everything here uses
+// work lists.
 //
 // Cost: a target is linear in the nodes it mentions; flattening is linear in the partial clauses,
 // of which there are at most 4 * max_clauses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "json/options.h"
+#include "json/schema_branches.h"
+#include "json/schema_word.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/json/machine.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
 
-// Marks the scalar alternatives of an ENUM node that has structured ones too.
-inline constexpr uint32_t kScalarPart = 1U << 31;
+// A set of words that is emptied at once.
+class WordMarks {
+ public:
+  explicit WordMarks(uint32_t num_nodes) : num_nodes_(num_nodes) {}
+  void clear() { ++epoch_; }
+  // False if it was in the set already.
+  bool insert(uint32_t word);
+  bool contains(uint32_t word) const;
+
+ private:
+  static constexpr uint32_t kFlagShift = 28;
+
+  uint32_t num_nodes_;
+  uint32_t epoch_ = 1;
+  // By flags and index: the epoch in which the word was inserted last.
+  std::array<std::vector<uint32_t>, 16> marks_;
+};
 
 class TargetTable {
  public:
   TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits);
 
-  // The conjunction of `nodes`, in order of mention. Ids are dense.
-  uint32_t intern(uint32_t options, std::span<const uint32_t> nodes);
+  // The conjunction of `words`, in order of mention. Ids are dense.
+  uint32_t intern(uint32_t options, std::span<const uint32_t> words);
   uint32_t options(uint32_t target) const { return targets_.get(target)[0]; }
 
-  // The clauses of a target: lists of leaf nodes (no ALL_OF, ANY_OF, ANY, NEVER; an ENUM with
-  // kScalarPart stands for its scalars only), each list once. Empty: nothing satisfies it.
+  // The clauses of a target: lists of leaves, each list once. A leaf is a word of an assertion
+  // node (an ENUM with kScalarPart stands for its scalars only) or a derived leaf; kNegated only
+  // on those that schema_word.h names, and on UNIQUE_ITEMS. Empty: nothing satisfies the target.
   std::vector<std::vector<uint32_t>> flatten(uint32_t target);
+
+  DerivedTable& derived() { return branches_.derived(); }
+  KeyTable& keys() { return branches_.keys(); }
 
  private:
   struct Partial {
     uint32_t parent;  // index of the partial clause it was made from
-    uint32_t choice;  // the node that was replaced there
+    uint32_t choice;  // the word that was replaced there
   };
 
-  bool add(std::span<const uint32_t> nodes, std::vector<uint32_t>& list);
+  bool names_matter(uint32_t options) const;
+  uint32_t canonical(uint32_t word) const;
+  bool add(uint32_t options, std::span<const uint32_t> words, std::vector<uint32_t>& list);
+  bool contradicted(uint32_t word) const;
+  bool add_node(uint32_t word, std::vector<uint32_t>& list);
   void canonicalise(uint32_t options, std::vector<uint32_t>& list) const;
-  bool is_choice(uint32_t word) const;
   bool keeps_order(uint32_t word) const;
-  void branches(uint32_t choice, std::vector<uint32_t>& out) const;
   bool absorbed(std::span<const uint32_t> list, uint32_t choice);
-  uint32_t possible_types(std::span<const uint32_t> list) const;
+  uint32_t types_of(uint32_t word);
+  bool has_types(std::span<const uint32_t> list);
   void expand(uint32_t options, uint32_t partial, std::size_t at);
   [[noreturn]] void too_many_clauses() const;
   void remember(uint32_t options, std::vector<uint32_t>& list, Partial origin);
@@ -60,22 +88,20 @@ class TargetTable {
   const Ir& ir_;
   const OptionsTable& options_;
   JsonLimits limits_;
-  WordInterner targets_;  // [options, nodes...]
+  BranchTable branches_;
+  WordInterner targets_;  // [options, words...]
 
-  // Scratch: mark_[node] == epoch_ says that the node was met (by its role).
-  std::vector<uint32_t> mark_;
-  std::vector<uint32_t> scalar_mark_;
-  uint32_t epoch_ = 0;
+  // Scratch.
+  WordMarks marks_;
+  std::vector<uint32_t> stack_;
 
   // Scratch of one flatten().
   std::unique_ptr<WordInterner> lists_;
   std::vector<Partial> partials_;
 };
 
-// What a TYPES mask allows: `number` includes the integers.
+// What a TYPES mask allows: `number` includes the integers. In a widened mask kNumberType stands
+// for the numbers that are no integers.
 uint32_t widen_types(uint32_t mask);
-// The types that an ENUM's scalars have (TypeBit).
-uint32_t enum_scalar_types(const Ir& ir, uint32_t node);
-bool enum_has_nodes(const Ir& ir, uint32_t node);
 
 }  // namespace maskwright

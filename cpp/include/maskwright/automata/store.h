@@ -160,6 +160,10 @@ class RegisterPool {
 
   Memory memory() const { return memory_; }
   void set_memory(Memory memory) { memory_ = memory; }
+  // A search for any completion is under way (way_out.h): contents that only texts without end tell
+  // apart may be treated as one.
+  bool searching() const { return searching_; }
+  void set_searching(bool searching) { searching_ = searching; }
   // The configuration that is being asked can't tell whether it goes on.
   void note_unsure() { unsure_ = true; }
   bool take_unsure() { return std::exchange(unsure_, false); }
@@ -170,6 +174,7 @@ class RegisterPool {
   WordInterner words_;
   Memory memory_ = Memory::kExact;
   bool unsure_ = false;
+  bool searching_ = false;
 };
 
 struct Target {
@@ -231,8 +236,8 @@ class Family {
   // For kGuarded: true if there are texts as Guard says.
   virtual bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out);
   // For kSuspects: true unless the configuration can be completed for sure; whether it can be then
-  // takes a search (way_out.h). `next`: the bytes that can lead to suspects again, or that it
-  // refuses though its mask key allows them.
+  // takes a search (way_out.h). Adds to `next`, whatever the answer, the bytes behind which it can
+  // come to refuse what its mask key allows.
   virtual bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next);
 };
 

@@ -71,6 +71,7 @@ class LangTable {
   LangId pattern(uint32_t expr);                        // STRING_LANGUAGE: an IR expression
   LangId literals(std::span<const std::string> texts);  // one of these strings (UTF-8)
   LangId intersection(std::span<const LangId> langs);   // n >= 1; any_text() is neutral
+  LangId complement(LangId lang);                       // every other string; no number's language
   // Numbers, over ASCII: no restriction = full JSON grammar with exponents; otherwise plain
   // decimals without exponent.
   LangId number(const NumberSpec& spec);

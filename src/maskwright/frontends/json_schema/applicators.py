@@ -1,7 +1,8 @@
-"""Keywords that apply schemas to the same instance: `$ref`, `allOf`, `anyOf`.
+"""Keywords that apply schemas to the same instance: `$ref`, `allOf`, `anyOf`, `oneOf`, `not`.
 
-Idea: `allOf` adds the nodes of its schemas to the conjunction that the location is anyway, `anyOf`
-is a node, and a reference is an edge to the node of its target, so recursion costs nothing.
+Idea: `allOf` adds the nodes of its schemas to the conjunction that the location is anyway; the
+others are one node each, which the core decides. A reference is an edge to the node of its target,
+so recursion costs nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from .convert import Converter
     from .references import Target
 
-__all__ = ["all_of", "any_of", "definitions", "ref"]
+__all__ = ["all_of", "any_of", "definitions", "negation", "one_of", "ref"]
 
 
 def ref(conv: Converter, key: str, value: Any) -> None:
@@ -68,3 +69,23 @@ def any_of(conv: Converter, key: str, value: Any) -> None:
 
 def _finish_any_of(conv: Converter, schemas: list[Any]) -> None:
     conv.parts.append(conv.builder.any_of([conv.node_of(schema) for schema in schemas]))
+
+
+def one_of(conv: Converter, key: str, value: Any) -> None:
+    """`oneOf`: exactly one schema accepts the instance."""
+    conv.pending.append((_finish_one_of, _schemas(conv, key, value)))
+
+
+def _finish_one_of(conv: Converter, schemas: list[Any]) -> None:
+    conv.parts.append(conv.builder.one_of([conv.node_of(schema) for schema in schemas]))
+
+
+def negation(conv: Converter, key: str, value: Any) -> None:
+    """`not`: the schema does not accept the instance."""
+    conv.visit(value, key)
+    conv.note_in_place([value])
+    conv.pending.append((_finish_negation, value))
+
+
+def _finish_negation(conv: Converter, value: Any) -> None:
+    conv.parts.append(conv.builder.negation(conv.node_of(value)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import UnsupportedFeatureError
-from . import applicators, arrays, numbers, objects, scalars
+from . import applicators, arrays, conditions, numbers, objects, scalars
 from . import unsupported as no
 from .faults import describe, malformed
 from .locations import Location, render
@@ -67,7 +67,7 @@ _DRAFT_4: dict[str, Handler] = {
     "allOf": applicators.all_of,
     "anyOf": applicators.any_of,
     "definitions": applicators.definitions,
-    "dependencies": no.mapping,
+    "dependencies": conditions.dependencies,
     "enum": scalars.enum,
     "exclusiveMaximum": numbers.bounds,
     "exclusiveMinimum": numbers.bounds,
@@ -83,8 +83,8 @@ _DRAFT_4: dict[str, Handler] = {
     "minProperties": objects.member_count,
     "minimum": numbers.bounds,
     "multipleOf": no.multiple_of,
-    "not": no.keyword,
-    "oneOf": no.keyword,
+    "not": applicators.negation,
+    "oneOf": applicators.one_of,
     "pattern": scalars.pattern,
     "patternProperties": no.mapping,
     "properties": objects.properties,
@@ -101,9 +101,9 @@ _DRAFT_6: dict[str, Handler] = {
 }
 _DRAFT_7: dict[str, Handler] = {
     **_DRAFT_6,
-    "else": no.branch,
-    "if": no.condition,
-    "then": no.branch,
+    "else": conditions.branch,
+    "if": conditions.condition,
+    "then": conditions.branch,
 }
 _DRAFT_2019_09: dict[str, Handler] = {
     **{key: handler for key, handler in _DRAFT_7.items() if key != "dependencies"},
@@ -112,8 +112,8 @@ _DRAFT_2019_09: dict[str, Handler] = {
     "$recursiveAnchor": _structural,
     "$recursiveRef": no.keyword,
     "$vocabulary": _structural,
-    "dependentRequired": no.mapping,
-    "dependentSchemas": no.mapping,
+    "dependentRequired": conditions.dependent_required,
+    "dependentSchemas": conditions.dependent_schemas,
     "maxContains": no.contains_count,
     "minContains": no.contains_count,
     "unevaluatedItems": arrays.unevaluated,

@@ -1,7 +1,7 @@
 """Keywords that constrain values and are refused by name, unless they say nothing where they stand.
 
-Idea: nothing is dropped silently. A keyword without effect by its own specification (`then` without
-`if`, an empty `patternProperties`, a keyword about arrays beside `"type": "string"`) is listed as
+Idea: nothing is dropped silently. A keyword without effect by its own specification (an empty
+`patternProperties`, a keyword about arrays beside `"type": "string"`) is listed as
 ignored; every other use is an error with the pointer of the keyword.
 """
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
-    "branch",
-    "condition",
     "contains_count",
     "format_",
+    "has_effect",
     "keyword",
     "mapping",
     "multiple_of",
@@ -51,7 +50,7 @@ _CONSTRAINS = {
 }
 
 
-def _has_effect(conv: Converter, key: str) -> bool:
+def has_effect(conv: Converter, key: str) -> bool:
     """Whether `type` beside the keyword allows a value that the keyword constrains."""
     types = conv.schema.get("type")
     if types is None or key not in _CONSTRAINS:
@@ -61,7 +60,7 @@ def _has_effect(conv: Converter, key: str) -> bool:
 
 def keyword(conv: Converter, key: str, _value: Any) -> None:
     """Any keyword that is refused whatever its value."""
-    if _has_effect(conv, key):
+    if has_effect(conv, key):
         raise unsupported_keyword(key, conv.location)
     conv.ignore(key)
 
@@ -98,20 +97,6 @@ def multiple_of(conv: Converter, key: str, value: Any) -> None:
     keyword(conv, key, value)
 
 
-def condition(conv: Converter, key: str, value: Any) -> None:
-    """`if`; without `then` and `else` it says nothing."""
-    if "then" in conv.schema or "else" in conv.schema:
-        keyword(conv, key, value)
-    else:
-        conv.ignore(key)
-
-
-def branch(conv: Converter, key: str, _value: Any) -> None:
-    """`then` and `else`; without `if` they say nothing, and with it that one is refused."""
-    if "if" not in conv.schema:
-        conv.ignore(key)
-
-
 def contains_count(conv: Converter, key: str, _value: Any) -> None:
     """`minContains` and `maxContains`; without `contains` they say nothing."""
     if "contains" not in conv.schema:
@@ -122,7 +107,7 @@ def format_(conv: Converter, key: str, value: Any) -> None:
     """`format`; refused if it is asserted, has a meaning, and strings are allowed here."""
     if not isinstance(value, str):
         raise malformed(value, "the name of a format as a string", conv.location, key)
-    if not conv.assert_format or value not in FORMATS or not _has_effect(conv, key):
+    if not conv.assert_format or value not in FORMATS or not has_effect(conv, key):
         conv.ignore(key)
         return
     pointer = render(conv.location, key)

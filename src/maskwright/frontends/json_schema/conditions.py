@@ -1,0 +1,128 @@
+"""Keywords that apply a schema under a condition: `if`, `dependentSchemas` and their relatives.
+
+Idea: the core knows choices and negations, and decides which branches exclude each other. So
+"if A then B else C" is "A and B, or not A and C", and a schema that depends on a member applies, or
+the member is not there. The condition itself stands under a double negation: it judges, but names
+no members that would close or open the object in strict mode.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...ir import format as f
+from . import unsupported as no
+from .convert import ABSENT
+from .faults import malformed, non_string_key, surrogate
+
+if TYPE_CHECKING:
+    from .convert import Converter
+
+__all__ = ["branch", "condition", "dependencies", "dependent_required", "dependent_schemas"]
+
+
+def condition(conv: Converter, key: str, value: Any) -> None:
+    """`if`, with `then` and `else`; without both it says nothing."""
+    schema = conv.schema
+    branches = [schema.get(name, ABSENT) for name in ("then", "else")]
+    if branches == [ABSENT, ABSENT]:
+        conv.ignore(key)
+        return
+    conv.visit(value, key)
+    for name in ("else", "then"):
+        if name in schema:
+            conv.visit(schema[name], name)
+    conv.note_in_place([value, *(item for item in branches if item is not ABSENT)])
+    conv.pending.append((_finish_condition, (value, *branches)))
+
+
+def _finish_condition(conv: Converter, argument: tuple[Any, Any, Any]) -> None:
+    builder = conv.builder
+    value, consequence, alternative = argument
+    fails = builder.negation(conv.node_of(value))
+    holds = builder.negation(fails)
+    if consequence is not ABSENT:
+        holds = builder.all_of((holds, conv.node_of(consequence)))
+    if alternative is not ABSENT:
+        fails = builder.all_of((fails, conv.node_of(alternative)))
+    conv.parts.append(builder.any_of((holds, fails)))
+
+
+def branch(conv: Converter, key: str, _value: Any) -> None:
+    """`then` and `else`: belong to `if`, and have no effect without it."""
+    if "if" not in conv.schema:
+        conv.ignore(key)
+
+
+def dependent_schemas(conv: Converter, key: str, value: Any) -> None:
+    """`dependentSchemas`: schemas for the object, each if it has a certain member."""
+    if _speaks_of_objects(conv, key, value):
+        _queue(conv, key, value)
+
+
+def dependent_required(conv: Converter, key: str, value: Any) -> None:
+    """`dependentRequired`: members that must be there if a certain one is."""
+    if _speaks_of_objects(conv, key, value):
+        for name, needed in value.items():
+            _require(conv, key, name, needed)
+
+
+def dependencies(conv: Converter, key: str, value: Any) -> None:
+    """`dependencies`: both of them, told apart by the value's form."""
+    if not _speaks_of_objects(conv, key, value):
+        return
+    schemas = {}
+    for name, needed in value.items():
+        if isinstance(needed, (list, tuple)):
+            _require(conv, key, name, needed)
+        else:
+            schemas[name] = needed
+    _queue(conv, key, schemas)
+
+
+def _speaks_of_objects(conv: Converter, key: str, value: Any) -> bool:
+    if not isinstance(value, dict):
+        raise malformed(value, "an object with an entry per member", conv.location, key)
+    if not no.has_effect(conv, key):
+        conv.ignore(key)
+        return False
+    for name in value:
+        if not isinstance(name, str):
+            raise non_string_key(name, conv.location, key)
+    return True
+
+
+def _require(conv: Converter, key: str, name: str, needed: Any) -> None:
+    if not isinstance(needed, (list, tuple)):
+        raise malformed(needed, "an array of member names", conv.location, key, name)
+    for index, other in enumerate(needed):
+        if not isinstance(other, str):
+            expected = "a member name as a string"
+            raise malformed(other, expected, conv.location, key, name, str(index))
+    if not needed:
+        return
+    try:
+        conv.parts.append(conv.builder.dependent_required(name, needed))
+    except UnicodeEncodeError as error:
+        raise surrogate(error.object, conv.location, key) from None
+
+
+def _queue(conv: Converter, key: str, schemas: dict[str, Any]) -> None:
+    for name in reversed(schemas):
+        conv.visit(schemas[name], key, name)
+    conv.note_in_place([*schemas.values()])
+    conv.pending.append((_finish_dependent, (key, schemas)))
+
+
+def _finish_dependent(conv: Converter, argument: tuple[str, dict[str, Any]]) -> None:
+    builder = conv.builder
+    key, schemas = argument
+    no_object = builder.types(f.TYPE_ALL & ~f.TYPE_OBJECT)
+    for name, schema in schemas.items():
+        try:
+            has = builder.all_of((builder.types(f.TYPE_OBJECT), builder.required((name,))))
+        except UnicodeEncodeError as error:
+            raise surrogate(error.object, conv.location, key) from None
+        applies = builder.all_of((has, conv.node_of(schema)))
+        lacks = builder.negation(builder.required((name,)))
+        conv.parts.append(builder.any_of((no_object, lacks, applies)))
