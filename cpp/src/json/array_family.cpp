@@ -205,6 +205,11 @@ Target ArrayFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_ta
   const uint32_t id = tables_.store.content(state)[0];
   Progress progress = decode(*groups_[id], reg, regs);
   if (byte == ']') return {close(*groups_[id], progress), 0};
+  // Whether a value is left for the next item is for those to say who know the others.
+  if (groups_[id]->unique && progress.used != 0 && regs.memory() == RegisterPool::Memory::kUnsure) {
+    regs.note_unsure();
+    return {};
+  }
   const uint32_t next = filter(id, progress, [&](const Part& part, const auto& found) {
     const ArrayPlan& plan = *part.plan;
     for (uint32_t cell = 0; cell < plan.cells; ++cell) {

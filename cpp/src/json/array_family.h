@@ -11,8 +11,8 @@
 // alternative's conditions...]. An item is then asked for with each combination of answers that
 // leaves the array completable (item_rules.h); the set that it returns tells the answers. Items
 // that must differ are recorded (record_family.h) with the values so far as suspects, and an equal
-// one is refused when it is complete. A mask walk doesn't know the values so far; where an item
-// that the walk began is complete it is unsure (RegisterPool::Memory).
+// one is refused when it is complete. A mask walk doesn't know the values so far; it is unsure
+// (RegisterPool::Memory) where a further item begins, or one that the walk began is complete.
 //
 // Cost: a step is linear in the group; the group of one alternative is the common case.
 #pragma once
@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "json/json_value.h"
 #include "json/machine_tables.h"
 #include "maskwright/support/interner.h"
 

@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
-    "contains_count",
     "format_",
     "has_effect",
     "keyword",
     "mapping",
     "multiple_of",
     "schema",
-    "unique_items",
 ]
 
 FORMATS = frozenset((
@@ -81,26 +79,12 @@ def mapping(conv: Converter, key: str, value: Any) -> None:
         keyword(conv, key, value)
 
 
-def unique_items(conv: Converter, key: str, value: Any) -> None:
-    """`uniqueItems`; false says nothing."""
-    if not isinstance(value, bool):
-        raise malformed(value, "a Boolean", conv.location, key)
-    if value:
-        keyword(conv, key, value)
-
-
 def multiple_of(conv: Converter, key: str, value: Any) -> None:
     """`multipleOf`."""
     number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     if not number or not value > 0:
         raise malformed(value, "a number above 0", conv.location, key)
     keyword(conv, key, value)
-
-
-def contains_count(conv: Converter, key: str, _value: Any) -> None:
-    """`minContains` and `maxContains`; without `contains` they say nothing."""
-    if "contains" not in conv.schema:
-        conv.ignore(key)
 
 
 def format_(conv: Converter, key: str, value: Any) -> None:
