@@ -31,10 +31,10 @@ uint32_t ArrayFamily::group(std::span<const Alternative> alternatives) {
     group->needs_more = group->needs_more || rules.min > 1;
     group->plain = group->plain && plan.plain();
     group->unique = group->unique || plan.unique;
-    // After an item the count is at least 1, so min = 1 is no reason to count.
-    group->cap = std::max({group->cap, plan.length(), rules.min > 1 ? rules.min : 0,
-                           bounded ? rules.max : 0});
+    group->cap = std::max({group->cap, plan.length(), rules.min, bounded ? rules.max : 0});
   }
+  // After an item the count is at least 1, so min = 1 is no reason to count.
+  if (group->plain && !group->needs_more && !group->bounded) group->cap = group->prefix;
   make_set(group->limits);
   groups_.push_back(std::move(group));
   return id;
