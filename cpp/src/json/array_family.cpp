@@ -31,8 +31,10 @@ uint32_t ArrayFamily::group(std::span<const Alternative> alternatives) {
     group->needs_more = group->needs_more || rules.min > 1;
     group->plain = group->plain && plan.plain();
     group->unique = group->unique || plan.unique;
+    if (plan.unique) group->values = std::min(group->values, plan.values);
     group->cap = std::max({group->cap, plan.length(), rules.min, bounded ? rules.max : 0});
   }
+  if (group->unique) group->cap = std::max(group->cap, group->values);
   // After an item the count is at least 1, so min = 1 is no reason to count.
   if (group->plain && !group->needs_more && !group->bounded) group->cap = group->prefix;
   make_set(group->limits);
@@ -206,7 +208,8 @@ Target ArrayFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_ta
   Progress progress = decode(*groups_[id], reg, regs);
   if (byte == ']') return {close(*groups_[id], progress), 0};
   // Whether a value is left for the next item is for those to say who know the others.
-  if (groups_[id]->unique && progress.used != 0 && regs.memory() == RegisterPool::Memory::kUnsure) {
+  if (groups_[id]->unique && progress.used != 0 && progress.count >= groups_[id]->values &&
+      regs.memory() == RegisterPool::Memory::kUnsure) {
     regs.note_unsure();
     return {};
   }
@@ -228,9 +231,16 @@ void ArrayFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vecto
   const bool after_token = tables_.store.content(state)[1] != kOpen;
   const StateId item = item_state(group, progress, after_token);
   if (item == kDead) return;
-  const bool recorded = group.unique && regs.memory() == RegisterPool::Memory::kExact &&
-                        progress.used != RegisterPool::kUnknown;
-  out.push_back(recorded ? tables_.records->start(item, progress.used, regs) : Target{item, 0});
+  const RegisterPool::Memory memory = regs.memory();
+  if (!group.unique || memory == RegisterPool::Memory::kIgnored) {
+    out.push_back({item, 0});
+  } else if (memory == RegisterPool::Memory::kExact) {
+    out.push_back(tables_.records->start(item, progress.used, regs));
+  } else {
+    // The first item of an array that the walk began differs from all.
+    out.push_back(progress.used == 0 ? Target{item, 0}
+                                     : tables_.records->start(item, RegisterPool::kUnknown, regs));
+  }
 }
 
 // The item as the alternative counts it; false if it is none of those that may come. Of several
@@ -300,6 +310,10 @@ void ArrayFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, Key
   key.push_back(state);
   if (!group.plain) {
     key.push_back(progress.used != 0 ? 1 : 0);
+    if (group.unique) {
+      const uint32_t left = group.values > count ? group.values - count : 0;
+      key.push_back(std::min(left, tables_.store.max_advance()));
+    }
     for (const Part& part : group.parts) append_conditions(part, progress, key);
   }
   if (count < group.prefix) {

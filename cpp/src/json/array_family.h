@@ -12,7 +12,8 @@
 // leaves the array completable (item_rules.h); the set that it returns tells the answers. Items
 // that must differ are recorded (record_family.h) with the values so far as suspects, and an equal
 // one is refused when it is complete. A mask walk doesn't know the values so far; it is unsure
-// (RegisterPool::Memory) where a further item begins, or one that the walk began is complete.
+// (RegisterPool::Memory) where an item that the walk began is complete, or may have become one of
+// the values so far.
 //
 // Cost: a step is linear in the group; the group of one alternative is the common case.
 #pragma once
@@ -66,6 +67,7 @@ class ArrayFamily final : public Family {
     bool needs_more = false;  // some alternative asks for more than one item
     bool plain = true;        // the register is the number of items
     bool unique = false;      // some alternative asks for different items
+    uint32_t values = kUnbounded;  // if unique: with fewer items there is always a different one
     std::vector<Part> parts;
     std::vector<Limits> limits;  // of the parts, each once
     std::size_t conditions = 0;  // of all parts

@@ -107,8 +107,10 @@ ValueId member_of(ValueId object, Reg name, const RegisterPool& regs) {
 
 Reg strings_in(Reg set, const RegisterPool& regs) { return set == 0 ? 0 : regs.get(set)[0]; }
 
+Reg others_of(Reg set, const RegisterPool& regs) { return set == 0 ? 0 : regs.get(set)[1]; }
+
 std::vector<ValueId> others_in(Reg set, const RegisterPool& regs) {
-  return set == 0 ? std::vector<ValueId>{} : chain_links(regs.get(set)[1], regs);
+  return chain_links(others_of(set, regs), regs);
 }
 
 Reg add_value(Reg set, ValueId value, RegisterPool& regs) {

@@ -59,5 +59,7 @@ bool holds_value(Reg set, ValueId value, RegisterPool& regs);
 // The strings of the set as a set of names, and its other values, in order.
 Reg strings_in(Reg set, const RegisterPool& regs);
 std::vector<ValueId> others_in(Reg set, const RegisterPool& regs);
+// ... as the chain that they are.
+Reg others_of(Reg set, const RegisterPool& regs);
 
 }  // namespace maskwright

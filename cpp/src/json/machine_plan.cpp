@@ -6,6 +6,13 @@
 
 namespace maskwright {
 
+namespace {
+
+// Longer arrays of unique items take a little more work per mask.
+constexpr uint32_t kManyValues = 4096;
+
+}  // namespace
+
 uint32_t PlanTable::callee(uint32_t target) const {
   return solver_.target_productive(target) ? target | kTargetTag : kNone;
 }
@@ -27,6 +34,7 @@ ArrayPlan PlanTable::plan_array(uint32_t shape) const {
   ArrayPlan plan;
   plan.options = from.options;
   plan.unique = from.unique;
+  if (plan.unique) plan.values = solver_.least_values(from, kManyValues);
   plan.rules = solver_.item_rules(from);
   plan.cells = static_cast<uint32_t>(from.cells());
   for (const uint32_t target : from.rest) plan.rest.push_back(callee(target));

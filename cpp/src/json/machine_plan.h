@@ -17,6 +17,7 @@ namespace maskwright {
 struct ArrayPlan {
   uint32_t options = 0;
   bool unique = false;
+  uint32_t values = 0;  // if unique: each item has so many, or more
   ItemRules rules;
   uint32_t cells = 1;            // targets of a place
   std::vector<uint32_t> prefix;  // of all places; kNone: no value

@@ -78,6 +78,10 @@ ItemRules ProductivitySolver::item_rules(const ArrayShape& shape) const {
   return rules;
 }
 
+uint32_t ProductivitySolver::least_values(const ArrayShape& shape, uint32_t limit) const {
+  return ValueCount(*this, options_, clauses_, langs_).least(shape, limit);
+}
+
 uint32_t ProductivitySolver::max_items(const ArrayShape& shape) const {
   return options_.get(shape.options).can_separate ? shape.max : std::min(shape.max, 1U);
 }

@@ -38,6 +38,8 @@ class ProductivitySolver {
   bool names_spellable();
   // The counts and places of an array, as far as its items are known to have values.
   ItemRules item_rules(const ArrayShape& shape) const;
+  // How many values each item of the array has at least, up to a limit.
+  uint32_t least_values(const ArrayShape& shape, uint32_t limit) const;
   // Bounds on counts after what the separators allow.
   uint32_t max_items(const ArrayShape& shape) const;
   uint32_t max_members(const ObjectShape& shape) const;

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "maskwright/automata/store.h"
+#include "maskwright/support/code_points.h"
 
 namespace maskwright {
 
@@ -23,6 +24,8 @@ Reg add_name(Reg set, Reg name, RegisterPool& regs);
 bool holds_empty_name(Reg set, const RegisterPool& regs);
 // What the names of the set that begin with the code point go on with.
 Reg names_behind(Reg set, uint32_t code_point, const RegisterPool& regs);
+// Some name of the set begins with a code point of the range.
+bool begins_within(Reg set, CodeRange range, const RegisterPool& regs);
 // The bytes with which a name of the set can begin, or end if it is empty.
 std::bitset<256> first_bytes(Reg set, const RegisterPool& regs);
 

@@ -116,10 +116,11 @@ ValueId NumberReader::value(RegisterPool& regs) const {
   return number_value(negative, digits, add_exponents(scale, negative_exponent, magnitude), regs);
 }
 
-bool NumberReader::may_become(ValueId number, const RegisterPool& regs) const {
-  const Reg other = digits_of(number, regs);
-  if (digits == 0) return other == 0 || is_negative(number, regs) == negative;
-  if (other == 0 || is_negative(number, regs) != negative) return false;
+bool NumberReader::may_become(ValueId value, const RegisterPool& regs) const {
+  if (!is_number(value, regs)) return false;
+  const Reg other = digits_of(value, regs);
+  if (digits == 0) return other == 0 || is_negative(value, regs) == negative;
+  if (other == 0 || is_negative(value, regs) != negative) return false;
   // Behind 'e' all digits are known.
   if (other == digits) return true;
   if (part == kExponent) return false;

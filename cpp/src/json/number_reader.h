@@ -29,8 +29,8 @@ struct NumberReader {
   // A byte of the text. `max_zeros`: further zeros of a fraction are not counted.
   void read(uint8_t byte, uint32_t max_zeros, RegisterPool& regs);
   ValueId value(RegisterPool& regs) const;
-  // The text may go on to this number, as far as the significant digits tell.
-  bool may_become(ValueId number, const RegisterPool& regs) const;
+  // The text may go on to this value, as far as the significant digits tell.
+  bool may_become(ValueId value, const RegisterPool& regs) const;
 
  private:
   void read_digit(uint32_t digit, uint32_t max_zeros, RegisterPool& regs);

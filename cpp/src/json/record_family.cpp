@@ -150,26 +150,40 @@ Target RecordFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_t
 
 // The first byte of a value, which tells its type.
 Target RecordFamily::begin(const Target& to, Reg suspects, uint8_t byte, RegisterPool& regs) {
-  const std::vector<ValueId> others = others_in(suspects, regs);
+  if (suspects == RegisterPool::kUnknown) return begin_unknown(to, byte, regs);
   if (byte == '"') {
     const auto between = static_cast<uint32_t>(Spelling::kBetween);
     return record(to, {between, 0, empty_name(regs), strings_in(suspects, regs)}, regs);
-  }
-  if (byte == '[') {
-    const Reg arrays = chain_of(others, regs, [&](ValueId v) { return is_array(v, regs); });
-    return record(to, {0, arrays, 0}, regs);
-  }
-  if (byte == '{') {
-    const Reg objects = chain_of(others, regs, [&](ValueId v) { return is_object(v, regs); });
-    return record(to, {object_value({}, regs), objects, 0}, regs);
   }
   for (uint32_t word = 0; word < 3; ++word) {
     if (byte != static_cast<uint8_t>(KeywordFamily::text(word)[0])) continue;
     const ValueId value = literal_value(word, regs);
     return record(to, {value, holds_value(suspects, value, regs) ? 1U : 0U}, regs);
   }
-  const Reg numbers = chain_of(others, regs, [&](ValueId v) { return is_number(v, regs); });
-  return read_number(to, numbers, {}, byte, regs);
+  if (byte != '[' && byte != '{') return read_number(to, others_of(suspects, regs), {}, byte, regs);
+  const std::vector<ValueId> others = others_in(suspects, regs);
+  if (byte == '[') {
+    const Reg arrays = chain_of(others, regs, [&](ValueId v) { return is_array(v, regs); });
+    return record(to, {0, arrays, 0}, regs);
+  }
+  const Reg objects = chain_of(others, regs, [&](ValueId v) { return is_object(v, regs); });
+  return record(to, {object_value({}, regs), objects, 0}, regs);
+}
+
+// In a mask walk: a string of any text can always go on to one that differs from all others, and
+// ends where the array is unsure. Other values are not followed.
+Target RecordFamily::begin_unknown(const Target& to, uint8_t byte, RegisterPool& regs) {
+  if (byte == '"') {
+    FreeRun text;
+    text.ascii = {~uint64_t{0} << 0x20, ~uint64_t{0}};
+    text.ascii[0] &= ~(uint64_t{1} << '"');
+    text.ascii[1] &= ~(uint64_t{1} << ('\\' - 0x40));
+    const FreeRun& run = store_.free_run(to.state);
+    const bool any = ((text.ascii[0] & ~run.ascii[0]) | (text.ascii[1] & ~run.ascii[1])) == 0;
+    if (any && run.utf8 && (store_.state(to.state).flags & kHasRegister) == 0) return to;
+  }
+  regs.note_unsure();
+  return {};
 }
 
 Target RecordFamily::read_text(const Target& to, Words reg, bool is_name, uint8_t byte,
@@ -189,6 +203,11 @@ Target RecordFamily::read_text(const Target& to, Words reg, bool is_name, uint8_
   if (whole) {
     words[2] = append_to_name(words[2], value, regs);
     words[3] = names_behind(words[3], value, regs);
+  } else {
+    const Reach possible = reach(next, value);
+    const bool any = begins_within(words[3], possible.first, regs) ||
+                     begins_within(words[3], possible.second, regs);
+    if (!any) words[3] = 0;
   }
   return record(to, words, regs);
 }
@@ -200,6 +219,7 @@ Target RecordFamily::read_number(const Target& to, Reg suspects, NumberReader re
     // More zeros of a fraction than any suspect has lead nowhere else.
     max_zeros = 2;
     for (const ValueId number : chain_links(suspects, regs)) {
+      if (!is_number(number, regs)) continue;
       max_zeros += 1 + static_cast<uint32_t>(chain_links(digits_of(number, regs), regs).size());
     }
   }

@@ -15,7 +15,7 @@
 //   string   [spelling, its value, text, suspects]                ... a set of texts
 //   name     the same
 //   keyword  [value, is a suspect]
-//   number   kNumberMark in front, [suspects, reader...]          a chain of numbers
+//   number   kNumberMark in front, [suspects, reader...]          a chain of values
 //   array    [items, suspects, number of items]                   a chain of arrays
 //   object   [members so far, suspects, name]                     a chain of objects
 //
@@ -37,7 +37,8 @@ class RecordFamily final : public Family {
  public:
   explicit RecordFamily(Store& store) : store_(store) {}
 
-  // Records the value that begins in a state; `suspects` is a set of values.
+  // Records the value that begins in a state; `suspects` is a set of values, or
+  // RegisterPool::kUnknown in a mask walk.
   Target start(StateId value_state, Reg suspects, RegisterPool& regs);
   // The value that a recorded frame has returned; kNoValue where that was not recorded.
   static ValueId value_of(Reg returned, RegisterPool& regs);
@@ -67,6 +68,7 @@ class RecordFamily final : public Family {
   Target record(const Target& to, std::vector<uint32_t> words, RegisterPool& regs);
 
   Target begin(const Target& to, Reg suspects, uint8_t byte, RegisterPool& regs);
+  Target begin_unknown(const Target& to, uint8_t byte, RegisterPool& regs);
   Target read_text(const Target& to, Words reg, bool is_name, uint8_t byte, RegisterPool& regs);
   Target read_number(const Target& to, Reg suspects, NumberReader reader, uint8_t byte,
                      RegisterPool& regs);

@@ -62,12 +62,22 @@ Enough ValueCount::enough_counted(const ArrayShape& array) {
   return all == Enough::kYes ? all : Enough::kUndecided;
 }
 
+uint32_t ValueCount::least(const ArrayShape& array, uint32_t wanted) {
+  uint64_t least = wanted;
+  known_.clear();
+  for (const auto& places : {array.prefix, array.rest}) {
+    for (const uint32_t target : places) {
+      if (solver_.target_productive(target)) least = std::min(least, count(target, wanted).lo);
+    }
+  }
+  return static_cast<uint32_t>(least);
+}
+
 Enough ValueCount::at_least(uint32_t target, uint64_t wanted) {
   if (wanted == 0) return Enough::kYes;
   if (!solver_.target_productive(target)) return Enough::kNo;
   if (wanted == 1) return Enough::kYes;
   known_.clear();
-  wanted_ = wanted;
   const Range range = count(target, wanted);
   if (range.lo >= wanted) return Enough::kYes;
   return range.hi < wanted ? Enough::kNo : Enough::kUndecided;

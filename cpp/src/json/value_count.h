@@ -29,6 +29,9 @@ class ValueCount {
 
   // Whether an array whose counts can be completed can be so with different items.
   Enough enough(const ArrayShape& array);
+  // A number of values, at most `wanted`, that each place of the array has whatever the answers to
+  // its conditions.
+  uint32_t least(const ArrayShape& array, uint32_t wanted);
 
  private:
   // Bounds on a number of values, both at most the number asked for.
@@ -53,8 +56,7 @@ class ValueCount {
   OptionsTable& options_;
   ClauseTable& clauses_;
   LangTable& langs_;
-  uint64_t wanted_ = 0;
-  std::unordered_map<uint32_t, Range> known_;  // by target, for wanted_
+  std::unordered_map<uint32_t, Range> known_;  // by target, for one number asked for
 };
 
 }  // namespace maskwright
