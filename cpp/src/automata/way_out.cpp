@@ -48,6 +48,17 @@ bool WayOut::exists(const ConfigSet& set, Arena& arena) {
   return known[start] == Verdict::kWayOut;
 }
 
+// The bytes that can be read, but for whitespace that leads nowhere new.
+std::bitset<256> WayOut::readable(const ConfigSet& closed) const {
+  std::bitset<256> bytes;
+  for (const Config& config : closed.configs()) {
+    for (const Edge& edge : store_.row(config.state).edges) {
+      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) bytes.set(byte);
+    }
+  }
+  return bytes;
+}
+
 // Appends the places that it meets to `places`, which holds the first one.
 bool WayOut::search(std::vector<uint32_t>& places, Arena& arena) {
   const Arena::Verdicts& verdicts = arena.verdicts();
@@ -63,7 +74,9 @@ bool WayOut::search(std::vector<uint32_t>& places, Arena& arena) {
     runner_.close(closed, arena, nullptr);
     // A frame that returned may have led to one.
     if (any_clear(closed, arena)) return true;
+    const std::bitset<256> bytes = readable(closed);
     for (uint32_t byte = 0; byte < 256; ++byte) {
+      if (!bytes[byte]) continue;
       after.clear();
       runner_.scan(closed.configs(), static_cast<uint8_t>(byte), arena, after);
       if (after.empty()) continue;

@@ -41,6 +41,7 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
       if ((state.flags & kSuspects) != 0) {
         ConfigSet own;
         own.add(config, arena);
+        if (!way_out_.exists(own, arena)) continue;
         refused_after(0, own, arena, refused);
       } else {
         refused_below(0, {config.state, config.reg}, arena, refused);
@@ -141,17 +142,30 @@ void MaskStore::refused_below(uint32_t node, Target at, Arena& arena, std::vecto
   }
 }
 
-// The nodes below where nothing is left of some suspects, or nothing that can be completed.
+// The nodes below where nothing is left of some suspects, or nothing that can be completed. The
+// suspects themselves can be.
 void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, Arena& arena,
                               std::vector<uint32_t>& out) {
   std::bitset<256> next;
   for (const Config& config : closed.configs()) way_out_.suspect(config, arena, next);
   if (next.none()) return;
+  const auto reads = [&](uint8_t byte) {
+    return std::ranges::any_of(closed.configs(), [&](const Config& config) {
+      return (store_.state(config.state).flags & kWhitespace) != 0 ||
+             store_.row(config.state).find(byte) != nullptr;
+    });
+  };
   ConfigSet after;
   for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
-    if (!next[vocabulary_.byte(child)]) continue;
+    const uint8_t byte = vocabulary_.byte(child);
+    if (!next[byte] || !reads(byte)) continue;
     after.clear();
-    runner_.scan(closed.configs(), vocabulary_.byte(child), arena, after);
+    runner_.scan(closed.configs(), byte, arena, after);
+    if (after.size() == 1 && closed.size() == 1 && after[0].run > closed[0].run) {
+      // Whitespace changes nothing else.
+      refused_after(child, after, arena, out);
+      continue;
+    }
     const bool ends = !vocabulary_.tokens_at(child).empty();
     if (after.empty() || (ends && !way_out_.exists(after, arena))) {
       out.push_back(child);

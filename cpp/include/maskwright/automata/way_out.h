@@ -30,6 +30,7 @@ class WayOut {
 
  private:
   bool any_clear(const ConfigSet& set, Arena& arena) const;
+  std::bitset<256> readable(const ConfigSet& closed) const;
   uint32_t place(const ConfigSet& set, Arena& arena);
   bool search(std::vector<uint32_t>& places, Arena& arena);
 
