@@ -387,7 +387,12 @@ bool RecordFamily::suspect(StateId state, Reg reg, const RegisterPool& regs,
       }
       break;
     }
-    case FamilyId::kArray: any = words[kArrays] != 0; break;
+    case FamilyId::kArray:
+      any = words[kArrays] != 0;
+      if ((store_.state(from).flags & kSuspects) != 0) {
+        any = store_.family(FamilyId::kArray).suspect(from, words[0], regs, next) || any;
+      }
+      break;
     case FamilyId::kObject: any = words[kObjects] != 0; break;
     default: any = words[2] != 0; break;
   }

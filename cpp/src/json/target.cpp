@@ -26,7 +26,7 @@ bool WordMarks::contains(uint32_t word) const {
 uint32_t widen_types(uint32_t mask) { return (mask & kNumberType) != 0 ? mask | kInteger : mask; }
 
 TargetTable::TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits)
-    : ir_(ir), options_(options), limits_(limits), branches_(ir), marks_(ir.num_nodes()) {
+    : ir_(ir), options_(options), limits_(limits), branches_(ir), outlines_(ir, branches_), marks_(ir.num_nodes()) {
   if (ir.num_nodes() > ~kWordFlags) {
     throw Error::limit("json-too-many-nodes",
                        "the schema has " + std::to_string(ir.num_nodes()) +
@@ -167,139 +167,6 @@ uint32_t TargetTable::intern(uint32_t options, std::span<const uint32_t> words) 
                        "max_targets", limits_.max_targets);
   }
   return id;
-}
-
-// The types of the values that can satisfy a word.
-uint32_t TargetTable::types_of(uint32_t word) {
-  if (is_derived(word)) return DerivedTable::type_of(derived().get(word).kind);
-  const uint32_t node = node_of(word);
-  const bool negated = is_negated(word);
-  switch (ir_.node_kind(node)) {
-    case NodeKind::kTypes: {
-      const uint32_t types = widen_types(ir_.node(node)[0]);
-      return negated ? kAllTypes & ~types : types;
-    }
-    case NodeKind::kEnum:
-      return negated || branches_.is_choice(word) ? kAllTypes : enum_scalar_types(ir_, node);
-    case NodeKind::kNumber:
-    case NodeKind::kMultipleOf: return negated ? kInteger | kNumberType : kAllTypes;
-    case NodeKind::kStringLength:
-    case NodeKind::kStringLanguage: return negated ? kStringType : kAllTypes;
-    case NodeKind::kArray:
-    case NodeKind::kItemCount:
-    case NodeKind::kContains:
-    case NodeKind::kUniqueItems: return negated ? kArrayType : kAllTypes;
-    case NodeKind::kObject:
-    case NodeKind::kRequired:
-    case NodeKind::kMemberCount:
-    case NodeKind::kMemberNames:
-    case NodeKind::kDependentRequired: return negated ? kObjectType : kAllTypes;
-    default: return kAllTypes;
-  }
-}
-
-bool TargetTable::has_types(std::span<const uint32_t> list) {
-  uint32_t types = kAllTypes;
-  for (const uint32_t word : list) types &= types_of(word);
-  return types != 0;
-}
-
-// A choice adds nothing if one of its branches is in the list anyway. (In strict mode it does: the
-// members that another branch names are open only under that branch.)
-bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
-  const Branches& branches = branches_.of(choice);
-  if (branches.exclusive) return false;
-  marks_.clear();
-  for (const uint32_t word : list) {
-    if (word != choice) marks_.insert(word);
-  }
-  for (std::size_t i = 0; i < branches.size(); ++i) {
-    const auto branch = branches[i];
-    const bool holds = std::all_of(branch.begin(), branch.end(), [&](uint32_t word) {
-      return marks_.contains(is_derived(word) ? word : canonical(word & ~kSilent));
-    });
-    const bool any = branch.size() == 1 && (branch[0] & kWordFlags & ~kSilent) == 0 &&
-                     ir_.node_kind(node_of(branch[0])) == NodeKind::kAny;
-    if (holds || any) return true;
-  }
-  return false;
-}
-
-void TargetTable::too_many_clauses() const {
-  throw Error::limit("json-too-many-clauses",
-                     "anyOf and enum at one place of the schema multiply to more than " +
-                         std::to_string(limits_.max_clauses) +
-                         " alternatives; factor them, or raise max_clauses",
-                     "max_clauses", limits_.max_clauses);
-}
-
-void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partial origin) {
-  canonicalise(options, list);
-  if (!has_types(list)) return;
-  if (!lists_->intern(list).inserted) return;
-  partials_.push_back(origin);
-  const std::size_t limit = std::size_t{limits_.max_clauses} * 4;
-  if (partials_.size() > limit) too_many_clauses();
-}
-
-// Replaces the choice at `at` by each of its branches, in place.
-void TargetTable::expand(uint32_t options, uint32_t partial, std::size_t at) {
-  const auto list = lists_->get(partial);
-  const uint32_t choice = list[at];
-  const Branches& branches = branches_.of(choice);
-  std::vector<uint32_t> next;
-  const auto make = [&](std::span<const uint32_t> middle) {
-    marks_.clear();
-    // Choices made on the way here are in the set already.
-    for (uint32_t p = partial; p != kNone; p = partials_[p].parent) {
-      if (partials_[p].choice != kNone) marks_.insert(partials_[p].choice);
-    }
-    next.clear();
-    if (!add(options, list.first(at), next) || !add(options, middle, next)) return;
-    // A branch that comes back to its own choice has no values that the others do not give.
-    if (marks_.contains(choice)) return;
-    if (add(options, list.subspan(at + 1), next)) remember(options, next, {partial, choice});
-  };
-  if (!options_.get(options).strict && absorbed(list, choice)) {
-    make({});
-    return;
-  }
-  std::vector<uint32_t> exclusive;
-  for (std::size_t i = 0; i < branches.size(); ++i) {
-    if (!branches.exclusive) {
-      make(branches[i]);
-      continue;
-    }
-    exclusive.assign(1, branches[i][0]);
-    for (std::size_t j = 0; j < branches.size(); ++j) {
-      if (j != i) exclusive.push_back(negate(branches[j][0] & ~kSilent));
-    }
-    make(exclusive);
-  }
-}
-
-std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
-  const auto content = targets_.get(target);
-  const uint32_t options = content[0];
-  lists_ = std::make_unique<WordInterner>();
-  partials_.clear();
-  marks_.clear();
-  std::vector<uint32_t> list;
-  if (add(options, content.subspan(1), list)) remember(options, list, {kNone, kNone});
-  std::vector<std::vector<uint32_t>> clauses;
-  for (uint32_t partial = 0; partial < partials_.size(); ++partial) {
-    const auto words = lists_->get(partial);
-    const auto choice = std::find_if(words.begin(), words.end(),
-                                     [&](uint32_t word) { return branches_.is_choice(word); });
-    if (choice != words.end()) {
-      expand(options, partial, static_cast<std::size_t>(choice - words.begin()));
-    } else {
-      clauses.emplace_back(words.begin(), words.end());
-    }
-  }
-  lists_.reset();
-  if (clauses.size() > limits_.max_clauses) too_many_clauses();
-  return clauses;
 }
 
 }  // namespace maskwright

@@ -126,6 +126,17 @@ class Judge:
     def on_anyof(self, node, value):
         return any(self.judge(child, value) for child in node.items)
 
+    def on_oneof(self, node, value):
+        return sum(self.judge(child, value) for child in node.items) == 1
+
+    def on_not(self, node, value):
+        return not self.judge(node.node, value)
+
+    def on_dependentrequired(self, node, value):
+        if not isinstance(value, dict) or node.key not in value:
+            return True
+        return all(key in value for key in node.needed)
+
     # Regular expressions: the set of positions where a match from `start` may end.
 
     def ends(self, index, text, start):

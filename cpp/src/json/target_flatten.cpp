@@ -1,0 +1,309 @@
+// Flattening: partial clauses until no choice is left.
+//
+// Where choices multiply, or exclude each other (oneOf, if/then/else, not), the partial clause's
+// outline decides first: negations that hold anyway are dropped, a choice without a branch that
+// could hold drops the partial clause, and the choice with the fewest branches left is taken.
+//
+// Negations of similar schemas share branches: of "no a1, or a wrong b" and "no a2, or a wrong b"
+// there are two ways to fail, not three. So a branch is *covered* in its later siblings: what
+// satisfies it is found under it, and they need not take it again. With branches that many choices
+// share taken first, the clauses are about as many as the branches.
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "json/target.h"
+#include "maskwright/support/error.h"
+
+namespace maskwright {
+
+// The types of the values that can satisfy a word.
+uint32_t TargetTable::types_of(uint32_t word) {
+  if (is_derived(word)) return DerivedTable::type_of(derived().get(word).kind);
+  const uint32_t node = node_of(word);
+  const bool negated = is_negated(word);
+  switch (ir_.node_kind(node)) {
+    case NodeKind::kTypes: {
+      const uint32_t types = widen_types(ir_.node(node)[0]);
+      return negated ? kAllTypes & ~types : types;
+    }
+    case NodeKind::kEnum:
+      return negated || branches_.is_choice(word) ? kAllTypes : enum_scalar_types(ir_, node);
+    case NodeKind::kNumber:
+    case NodeKind::kMultipleOf: return negated ? kInteger | kNumberType : kAllTypes;
+    case NodeKind::kStringLength:
+    case NodeKind::kStringLanguage: return negated ? kStringType : kAllTypes;
+    case NodeKind::kArray:
+    case NodeKind::kItemCount:
+    case NodeKind::kContains:
+    case NodeKind::kUniqueItems: return negated ? kArrayType : kAllTypes;
+    case NodeKind::kObject:
+    case NodeKind::kRequired:
+    case NodeKind::kMemberCount:
+    case NodeKind::kMemberNames:
+    case NodeKind::kDependentRequired: return negated ? kObjectType : kAllTypes;
+    default: return kAllTypes;
+  }
+}
+
+bool TargetTable::has_types(std::span<const uint32_t> list) {
+  uint32_t types = kAllTypes;
+  for (const uint32_t word : list) types &= types_of(word);
+  return types != 0;
+}
+
+// A choice adds nothing if one of its branches is in the list anyway. (In strict mode it does: the
+// members that another branch names are open only under that branch.)
+bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
+  const Branches& branches = branches_.of(choice);
+  if (branches.exclusive) return false;
+  marks_.clear();
+  for (const uint32_t word : list) {
+    if (word != choice) marks_.insert(word);
+  }
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    const auto branch = branches[i];
+    const bool holds = std::all_of(branch.begin(), branch.end(), [&](uint32_t word) {
+      return marks_.contains(is_derived(word) ? word : canonical(word & ~kSilent));
+    });
+    const bool any = branch.size() == 1 && (branch[0] & kWordFlags & ~kSilent) == 0 &&
+                     ir_.node_kind(node_of(branch[0])) == NodeKind::kAny;
+    if (holds || any) return true;
+  }
+  return false;
+}
+
+void TargetTable::too_many_clauses() const {
+  throw Error::limit("json-too-many-clauses",
+                     "anyOf and enum at one place of the schema multiply to more than " +
+                         std::to_string(limits_.max_clauses) +
+                         " alternatives; factor them, or raise max_clauses",
+                     "max_clauses", limits_.max_clauses);
+}
+
+void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partial origin) {
+  canonicalise(options, list);
+  if (!has_types(list)) return;
+  origin.length = static_cast<uint32_t>(list.size());
+  // Two partial clauses are the same if the same is left to do.
+  const bool open = std::any_of(list.begin(), list.end(),
+                                [&](uint32_t word) { return branches_.is_choice(word); });
+  if (!open) origin.covered = 0;
+  if (origin.covered != 0) {
+    list.push_back(kNone);
+    list.push_back(origin.covered);
+  }
+  if (!lists_->intern(list).inserted) return;
+  partials_.push_back(origin);
+  const std::size_t limit = std::size_t{limits_.max_clauses} * 4;
+  if (partials_.size() > limit) too_many_clauses();
+}
+
+// Whether a branch of the choice can stand for all values that satisfy it: not where it would also
+// matter which members it names.
+bool TargetTable::may_cover(uint32_t options, uint32_t choice) const {
+  return is_negated(choice) || !names_matter(options);
+}
+
+bool TargetTable::is_covered(uint32_t partial, std::span<const uint32_t> branch) const {
+  const auto covered = covered_->get(partials_[partial].covered);
+  return std::any_of(branch.begin(), branch.end(), [&](uint32_t word) {
+    return std::binary_search(covered.begin(), covered.end(), word);
+  });
+}
+
+uint32_t TargetTable::cover(uint32_t covered, uint32_t word) {
+  const auto content = covered_->get(covered);
+  std::vector<uint32_t> words(content.begin(), content.end());
+  const auto at = std::lower_bound(words.begin(), words.end(), word);
+  if (at == words.end() || *at != word) words.insert(at, word);
+  return covered_->intern(words).id;
+}
+
+// The branches of the choice at `at`, those that most other choices of the list have first.
+std::vector<std::size_t> TargetTable::by_use(std::span<const uint32_t> list, std::size_t at) {
+  std::unordered_map<uint32_t, uint32_t> uses;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i == at || !branches_.is_choice(list[i])) continue;
+    const Branches& others = branches_.of(list[i]);
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      if (others[k].size() == 1) ++uses[others[k][0]];
+    }
+  }
+  const Branches& branches = branches_.of(list[at]);
+  std::vector<std::size_t> order(branches.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (uses.empty()) return order;
+  const auto count = [&](std::size_t i) {
+    const auto found = branches[i].size() == 1 ? uses.find(branches[i][0]) : uses.end();
+    return found == uses.end() ? 0 : found->second;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return count(a) > count(b); });
+  return order;
+}
+
+// Replaces the choice at `at` of a partial clause, which is `list`, by each branch that `keep` lets
+// pass, in place.
+void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uint32_t> list,
+                         std::size_t at, const OutlineRef& outline) {
+  const uint32_t choice = list[at];
+  const Branches& branches = branches_.of(choice);
+  uint32_t covered = partials_[partial].covered;
+  std::vector<uint32_t> next;
+  // Says whether the new partial clause has all values of the branch.
+  const auto make = [&](std::span<const uint32_t> middle) {
+    marks_.clear();
+    // Choices made on the way here are in the set already.
+    for (uint32_t p = partial; p != kNone; p = partials_[p].parent) {
+      if (partials_[p].choice != kNone) marks_.insert(partials_[p].choice);
+    }
+    next.clear();
+    if (!add(options, list.first(at), next) || !add(options, middle, next)) return true;
+    // A branch that comes back to its own choice has no values that the others do not give.
+    if (marks_.contains(choice)) return false;
+    if (add(options, list.subspan(at + 1), next)) {
+      remember(options, next, {partial, choice, covered});
+    }
+    return true;
+  };
+  if (!options_.get(options).strict && absorbed(list, choice)) {
+    make({});
+    return;
+  }
+  if (outline == nullptr) {
+    for (std::size_t i = 0; i < branches.size(); ++i) make(branches[i]);
+    return;
+  }
+  const bool covers = may_cover(options, choice);
+  for (const std::size_t i : by_use(list, at)) {
+    const auto branch = branches[i];
+    if (outlines_.excludes(outline, branch) || is_covered(partial, branch)) continue;
+    const bool complete = make(branches.exclusive ? only(branches, i, outline) : branch);
+    if (complete && covers && branch.size() == 1) covered = cover(covered, branch[0]);
+  }
+}
+
+// Branch i of a oneOf, and none of the others. Those that the branch excludes need no mention.
+std::span<const uint32_t> TargetTable::only(const Branches& branches, std::size_t i,
+                                            const OutlineRef& outline) {
+  const OutlineRef with = outlines_.meet(outline, outlines_.of(branches[i][0]));
+  exclusive_.assign(1, branches[i][0]);
+  for (std::size_t j = 0; j < branches.size(); ++j) {
+    if (j == i || outlines_.disjoint(with, outlines_.of(branches[j][0]))) continue;
+    exclusive_.push_back(negate(branches[j][0] & ~kSilent));
+  }
+  return exclusive_;
+}
+
+// What decides nothing any more: negated choices that hold anyway, and (see absorbed()) choices
+// that are made already.
+void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
+                               std::vector<uint32_t>& list) {
+  const bool strict = options_.get(options).strict;
+  for (std::size_t i = list.size(); i-- > 0;) {
+    const uint32_t word = list[i];
+    if (!branches_.is_choice(word)) continue;
+    const bool holds =
+        is_negated(word) && outlines_.disjoint(outline, outlines_.of(word & ~kNegated));
+    if (holds || (!strict && absorbed(list, word))) {
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+}
+
+// The choice with the fewest branches that the outline leaves. kDeadEnd: one has none.
+std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& outline,
+                                          std::span<const uint32_t> list) {
+  std::size_t best = kDeadEnd;
+  std::size_t fewest = kDeadEnd;
+  for (std::size_t at = 0; at < list.size() && fewest > 1; ++at) {
+    if (!branches_.is_choice(list[at])) continue;
+    const Branches& branches = branches_.of(list[at]);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < branches.size() && left < fewest; ++i) {
+      const bool out = outlines_.excludes(outline, branches[i]) || is_covered(partial, branches[i]);
+      left += out ? 0 : 1;
+    }
+    if (left == 0) return kDeadEnd;
+    if (left < fewest) {
+      fewest = left;
+      best = at;
+    }
+  }
+  return best;
+}
+
+// One partial clause whose choices may exclude each other.
+void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
+  const auto words = words_of(partial);
+  auto outline = std::make_shared<const Outline>();
+  std::size_t num_choices = 0;
+  for (const uint32_t word : words) {
+    if (branches_.is_choice(word)) {
+      ++num_choices;
+    } else {
+      outline = outlines_.meet(outline, outlines_.of(word));
+    }
+  }
+  if (outline->empty()) return;
+  if (num_choices == 0) {
+    clauses.emplace_back(words.begin(), words.end());
+    return;
+  }
+  std::vector<uint32_t> list(words.begin(), words.end());
+  drop_implied(options, outline, list);
+  if (list.size() != words.size()) {
+    remember(options, list, {partial, kNone, partials_[partial].covered});
+    return;
+  }
+  const std::size_t at = narrowest_choice(partial, outline, list);
+  if (at != kDeadEnd) expand(options, partial, list, at, outline);
+}
+
+// Whether choices of the list may exclude each other or other words.
+bool TargetTable::may_exclude(std::span<const uint32_t> list) const {
+  std::size_t num_choices = 0;
+  for (const uint32_t word : list) {
+    if (!branches_.is_choice(word)) continue;
+    const NodeKind kind = ir_.node_kind(node_of(word));
+    if (is_negated(word) || kind == NodeKind::kOneOf || ++num_choices > 1) return true;
+  }
+  return false;
+}
+
+std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
+  const auto content = targets_.get(target);
+  const uint32_t options = content[0];
+  lists_ = std::make_unique<WordInterner>();
+  covered_ = std::make_unique<WordInterner>();
+  covered_->intern({});
+  partials_.clear();
+  marks_.clear();
+  std::vector<uint32_t> list;
+  if (add(options, content.subspan(1), list)) remember(options, list, {kNone, kNone, 0});
+  Clauses clauses;
+  bool narrows = false;
+  for (uint32_t partial = 0; partial < partials_.size(); ++partial) {
+    const auto words = words_of(partial);
+    narrows = narrows || may_exclude(words);
+    if (narrows) {
+      narrow(options, partial, clauses);
+      continue;
+    }
+    const auto choice = std::find_if(words.begin(), words.end(),
+                                     [&](uint32_t word) { return branches_.is_choice(word); });
+    if (choice == words.end()) {
+      clauses.emplace_back(words.begin(), words.end());
+    } else {
+      const auto at = static_cast<std::size_t>(choice - words.begin());
+      expand(options, partial, words, at, nullptr);
+    }
+  }
+  lists_.reset();
+  covered_.reset();
+  if (clauses.size() > limits_.max_clauses) too_many_clauses();
+  return clauses;
+}
+
+}  // namespace maskwright
