@@ -45,7 +45,7 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const
       case NodeKind::kObject: out.objects.push_back(word); break;
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
-      case NodeKind::kMultipleOf: unsupported("multipleOf");
+      case NodeKind::kMultipleOf: out.divisors.push_back(node); break;
       case NodeKind::kContains:
         out.add_contains(inherit(word, payload[0]), {0, payload[1], payload[2]});
         break;
@@ -74,7 +74,10 @@ void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
       out.literals &= ~payload[0];
       out.not_enums.push_back(node);
       break;
-    case NodeKind::kMultipleOf: unsupported("multipleOf");
+    case NodeKind::kMultipleOf:
+      out.types &= kInteger | kNumberType;
+      out.not_divisors.push_back(node);
+      break;
     case NodeKind::kUniqueItems: unsupported("not uniqueItems");
     default: break;  // the others are no leaves
   }

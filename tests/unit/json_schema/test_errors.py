@@ -59,6 +59,9 @@ def error_of(schema, kind, **options):
         ({"format": 5}, "#/format", "the number 5", "the name of a format"),
         ({"uniqueItems": "yes"}, "#/uniqueItems", "the string", "a Boolean"),
         ({"multipleOf": 0}, "#/multipleOf", "the number 0", "a number above 0"),
+        ({"multipleOf": -0.5}, "#/multipleOf", "the number -0.5", "a number above 0"),
+        ({"multipleOf": True}, "#/multipleOf", "true", "a number above 0"),
+        ({"multipleOf": "2"}, "#/multipleOf", "the string", "a number above 0"),
         ({"patternProperties": []}, "#/patternProperties", "an empty array", "an object"),
         (
             {"properties": {"a/b": {"items": {"type": "x"}}}},
@@ -141,7 +144,6 @@ def test_lone_surrogates(schema, pointer):
         ("propertyNames", {}),
         ("unevaluatedProperties", False),
         ("unevaluatedItems", {}),
-        ("multipleOf", 0.01),
         ("$dynamicRef", "#a"),
         ("$recursiveRef", "#"),
         ("extends", {}),
@@ -158,6 +160,15 @@ def test_unsupported_keywords(keyword, value):
     assert f'the keyword "{keyword}" at {error.pointer} is not supported' in str(error)
     # Nothing refuses where the root does not reach.
     compile_json_schema({"$defs": schema["properties"]})
+
+
+def test_unsupported_divisor():
+    schema = {"properties": {"a": {"multipleOf": 2**59 + 1}}}
+    error = error_of(schema, UnsupportedFeatureError)
+    assert error.code == "schema-unsupported-divisor"
+    assert (error.feature, error.pointer) == ("multipleOf", "#/properties/a/multipleOf")
+    assert "at most 17 significant digits" in str(error)
+    compile_json_schema('{"multipleOf": 12345678901234567e-300}')
 
 
 def test_unsupported_format():

@@ -54,7 +54,7 @@ def compile_json_schema(
     Supported keywords: `type`, `enum`, `const`; `properties`, `additionalProperties`, `required`,
     `minProperties`, `maxProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`,
     `maxItems`; `minLength`, `maxLength`, `pattern`; `minimum`, `maximum`, `exclusiveMinimum`,
-    `exclusiveMaximum`; `allOf`, `anyOf`; `$ref` within the document. What a keyword means follows
+    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`; `$ref` within the document. What a keyword means follows
     the draft that `$schema` names. Annotations and unknown keywords are listed in the certificate;
     every other keyword that constrains values is refused, where the root reaches it.
 
@@ -209,7 +209,10 @@ def _narrowed(
     else:
         entries.append("whitespace: the given separators only")
     if "exact numbers" in facts:
-        entries.append("number-spelling: no exponents under integer, bounds, const or enum")
+        entries.append(
+            "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, "
+            "const or enum"
+        )
     if "clipped count" in facts:
         entries.append(f"counts: at most {MAX_COUNT}")
     return tuple(entries)

@@ -82,7 +82,7 @@ _DRAFT_4: dict[str, Handler] = {
     "minLength": scalars.string_length,
     "minProperties": objects.member_count,
     "minimum": numbers.bounds,
-    "multipleOf": no.multiple_of,
+    "multipleOf": numbers.multiple_of,
     "not": applicators.negation,
     "oneOf": applicators.one_of,
     "pattern": scalars.pattern,

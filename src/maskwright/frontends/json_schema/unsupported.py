@@ -7,7 +7,6 @@ ignored; every other use is an error with the pointer of the keyword.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UnsupportedFeatureError
@@ -23,7 +22,6 @@ __all__ = [
     "has_effect",
     "keyword",
     "mapping",
-    "multiple_of",
     "schema",
 ]
 
@@ -77,14 +75,6 @@ def mapping(conv: Converter, key: str, value: Any) -> None:
         raise malformed(value, "an object", conv.location, key)
     if value:
         keyword(conv, key, value)
-
-
-def multiple_of(conv: Converter, key: str, value: Any) -> None:
-    """`multipleOf`."""
-    number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-    if not number or not value > 0:
-        raise malformed(value, "a number above 0", conv.location, key)
-    keyword(conv, key, value)
 
 
 def format_(conv: Converter, key: str, value: Any) -> None:
