@@ -1,5 +1,6 @@
 #include "maskwright/automata/way_out.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace maskwright {
@@ -37,9 +38,7 @@ bool WayOut::exists(const ConfigSet& set, Arena& arena) {
   if (known.size() <= start) known.resize(start + 1, Verdict::kNone);
   if (known[start] == Verdict::kNone) {
     std::vector<uint32_t> places{start};
-    arena.regs().set_searching(true);
     const Verdict verdict = search(places, arena) ? Verdict::kWayOut : Verdict::kDeadEnd;
-    arena.regs().set_searching(false);
     known.resize(arena.verdicts().sets.size(), Verdict::kNone);
     // Without a way out, none of the places on the way has one.
     if (verdict == Verdict::kWayOut) places.resize(1);
@@ -59,12 +58,46 @@ std::bitset<256> WayOut::readable(const ConfigSet& closed) const {
   return bytes;
 }
 
+// Moves the configurations that know all that they can return out of the set, to what follows.
+void WayOut::complete(ConfigSet& closed, Arena& arena, std::vector<ConfigSet>& out) {
+  std::vector<Config> others;
+  std::vector<Completion> completions;
+  for (const Config& config : closed.configs()) {
+    const State& state = store_.state(config.state);
+    completions.clear();
+    if ((state.flags & kSuspects) == 0 ||
+        !store_.family(state.family)
+             .completions(config.state, config.reg, arena.regs(), completions)) {
+      others.push_back(config);
+      continue;
+    }
+    for (const Completion& completion : completions) {
+      ConfigSet& after = out.emplace_back();
+      runner_.add({store_.done(completion.accepted), completion.reg, 0, config.stack}, arena,
+                  after);
+    }
+  }
+  closed.clear();
+  for (const Config& config : others) closed.add(config, arena);
+}
+
 // Appends the places that it meets to `places`, which holds the first one.
 bool WayOut::search(std::vector<uint32_t>& places, Arena& arena) {
   const Arena::Verdicts& verdicts = arena.verdicts();
   std::unordered_set<uint32_t> met(places.begin(), places.end());
+  const auto reach = [&](const ConfigSet& after) {
+    if (after.empty()) return false;
+    if (any_clear(after, arena)) return true;
+    const uint32_t next = place(after, arena);
+    const bool known = next < verdicts.known.size();
+    if (known && verdicts.known[next] == Arena::Verdict::kWayOut) return true;
+    if (known && verdicts.known[next] == Arena::Verdict::kDeadEnd) return false;
+    if (met.insert(next).second) places.push_back(next);
+    return false;
+  };
   ConfigSet closed;
   ConfigSet after;
+  std::vector<ConfigSet> completed;
   for (std::size_t i = 0; i < places.size(); ++i) {
     closed.clear();
     const auto words = verdicts.sets.get(places[i]);
@@ -74,18 +107,15 @@ bool WayOut::search(std::vector<uint32_t>& places, Arena& arena) {
     runner_.close(closed, arena, nullptr);
     // A frame that returned may have led to one.
     if (any_clear(closed, arena)) return true;
+    completed.clear();
+    complete(closed, arena, completed);
+    if (std::ranges::any_of(completed, reach)) return true;
     const std::bitset<256> bytes = readable(closed);
     for (uint32_t byte = 0; byte < 256; ++byte) {
       if (!bytes[byte]) continue;
       after.clear();
       runner_.scan(closed.configs(), static_cast<uint8_t>(byte), arena, after);
-      if (after.empty()) continue;
-      if (any_clear(after, arena)) return true;
-      const uint32_t next = place(after, arena);
-      const bool known = next < verdicts.known.size();
-      if (known && verdicts.known[next] == Arena::Verdict::kWayOut) return true;
-      if (known && verdicts.known[next] == Arena::Verdict::kDeadEnd) continue;
-      if (met.insert(next).second) places.push_back(next);
+      if (reach(after)) return true;
     }
   }
   return false;

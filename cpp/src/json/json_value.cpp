@@ -84,6 +84,20 @@ bool is_negative(ValueId number, const RegisterPool& regs) {
   return words.size() > 2 && words[2] != 0;
 }
 
+std::optional<std::string> number_text(ValueId number, const RegisterPool& regs) {
+  const Words words = regs.get(number);
+  if (words.size() < 3) return "0";
+  std::string text = words[2] != 0 ? "-" : "";
+  const std::vector<uint32_t> digits = chain_links(words[1], regs);
+  for (const uint32_t digit : digits) text.push_back(static_cast<char>('0' + digit));
+  // More characters than a number has digits on which schemas depend.
+  constexpr std::size_t kLongestExponent = 9;
+  if (words.size() - 3 > kLongestExponent) return std::nullopt;
+  std::string exponent;
+  for (const uint32_t c : words.subspan(3)) exponent.push_back(static_cast<char>(c));
+  return text + "e" + std::to_string(std::stoll(exponent) - static_cast<int64_t>(digits.size()));
+}
+
 std::vector<ValueId> items_of(ValueId array, const RegisterPool& regs) {
   return chain_links(regs.get(array)[1], regs);
 }

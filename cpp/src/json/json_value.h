@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -49,6 +51,8 @@ bool is_object(ValueId value, const RegisterPool& regs);
 Reg text_of(ValueId string, const RegisterPool& regs);
 Reg digits_of(ValueId number, const RegisterPool& regs);
 bool is_negative(ValueId number, const RegisterPool& regs);
+// A spelling of the number; none where its exponent is beyond all schemas.
+std::optional<std::string> number_text(ValueId number, const RegisterPool& regs);
 std::vector<ValueId> items_of(ValueId array, const RegisterPool& regs);
 std::vector<MemberValue> members_of(ValueId object, const RegisterPool& regs);
 // kNoValue if there is no such member.

@@ -18,7 +18,7 @@ struct JsonMachine::Impl {
         keywords(store),
         arrays(tables),
         objects(tables),
-        records(store),
+        records(tables),
         strings(make_string_family(store, tables.langs)),
         names(make_key_family(store, tables.langs)),
         numbers(make_number_family(store, tables.langs)) {

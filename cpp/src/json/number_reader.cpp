@@ -63,42 +63,40 @@ NumberReader NumberReader::decode(std::span<const uint32_t> words) {
   out.zeros = words[4];
   out.scale = static_cast<int32_t>(words[5]);
   out.exponent = words[6];
+  out.text = words[7];
   return out;
 }
 
 void NumberReader::encode(std::vector<uint32_t>& out) const {
   out.insert(out.end(),
              {part, negative ? 1U : 0U, negative_exponent ? 1U : 0U, digits, zeros,
-              static_cast<uint32_t>(scale), exponent});
+              static_cast<uint32_t>(scale), exponent, text});
 }
 
-void NumberReader::read(uint8_t byte, uint32_t max_zeros, RegisterPool& regs) {
+void NumberReader::read(uint8_t byte, RegisterPool& regs) {
+  text = append_to_chain(text, byte, regs);
   if (byte == '-') {
-    (part == kExponent ? negative_exponent : negative) = digits != 0 || part != kExponent;
+    (part == kExponent ? negative_exponent : negative) = true;
   } else if (byte == '.') {
     part = kFraction;
   } else if (byte == 'e' || byte == 'E') {
     part = kExponent;
     zeros = 0;
   } else if (byte != '+') {
-    read_digit(byte - uint32_t{'0'}, max_zeros, regs);
+    read_digit(byte - uint32_t{'0'}, regs);
   }
 }
 
-void NumberReader::read_digit(uint32_t digit, uint32_t max_zeros, RegisterPool& regs) {
+void NumberReader::read_digit(uint32_t digit, RegisterPool& regs) {
   if (part == kExponent) {
-    // Zero times any power is zero.
-    if (digits != 0 && (exponent != 0 || digit != 0)) {
-      exponent = append_to_chain(exponent, digit, regs);
-    }
+    if (exponent != 0 || digit != 0) exponent = append_to_chain(exponent, digit, regs);
     return;
   }
   if (part == kInteger && (digits != 0 || digit != 0)) ++scale;
   if (digit == 0) {
-    const bool uncounted = part == kFraction && zeros >= max_zeros;
     if (digits != 0) {
-      zeros += uncounted ? 0 : 1;
-    } else if (part == kFraction && scale > -static_cast<int64_t>(max_zeros)) {
+      ++zeros;
+    } else if (part == kFraction) {
       --scale;
     }
     return;
@@ -116,21 +114,32 @@ ValueId NumberReader::value(RegisterPool& regs) const {
   return number_value(negative, digits, add_exponents(scale, negative_exponent, magnitude), regs);
 }
 
-bool NumberReader::may_become(ValueId value, const RegisterPool& regs) const {
+std::string NumberReader::characters(const RegisterPool& regs) const {
+  std::string out;
+  for (const uint32_t byte : chain_links(text, regs)) out.push_back(static_cast<char>(byte));
+  return out;
+}
+
+bool NumberReader::may_become(ValueId value, const RegisterPool& regs,
+                              std::optional<uint32_t> digit) const {
   if (!is_number(value, regs)) return false;
   const Reg other = digits_of(value, regs);
-  if (digits == 0) return other == 0 || is_negative(value, regs) == negative;
-  if (other == 0 || is_negative(value, regs) != negative) return false;
-  // Behind 'e' all digits are known.
-  if (other == digits) return true;
-  if (part == kExponent) return false;
-  // The links of `other` behind those of `digits`, from the end.
-  uint32_t leading_zeros = 0;
-  for (Reg at = other; at != 0; at = regs.get(at)[0]) {
-    if (at == digits) return leading_zeros >= zeros;
-    leading_zeros = regs.get(at)[1] == 0 ? leading_zeros + 1 : 0;
+  if (other == 0) return digits == 0 && digit.value_or(0) == 0;
+  if (is_negative(value, regs) != negative) return false;
+  if (part == kExponent) return other == digits;
+  // The digits of the value behind those that were read, from the end.
+  std::vector<uint32_t> behind;
+  Reg at = other;
+  for (; at != digits && at != 0; at = regs.get(at)[0]) behind.push_back(regs.get(at)[1]);
+  if (at != digits) return false;
+  // They begin with the zeros that were read, and the digit; zeros may follow the last one.
+  const auto next = [&](std::size_t i) { return i < behind.size() ? behind[behind.size() - 1 - i] : 0; };
+  for (uint32_t i = 0; i < zeros && i < behind.size(); ++i) {
+    if (next(i) != 0) return false;
   }
-  return false;
+  // Before the first digit that counts zeros only move the point.
+  if (!digit.has_value() || (digits == 0 && *digit == 0)) return true;
+  return next(zeros) == *digit;
 }
 
 }  // namespace maskwright

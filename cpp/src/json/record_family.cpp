@@ -12,12 +12,10 @@ namespace {
 
 using Words = std::span<const uint32_t>;
 
-constexpr uint32_t kNumberMark = 0xFFFFFFF0;
 constexpr uint32_t kBeforeQuote = static_cast<uint32_t>(Spelling::kCount);
 
 // Positions in registers.
 constexpr std::size_t kSpelling = 1, kSpellingValue = 2, kText = 3, kTexts = 4;
-constexpr std::size_t kNumberInner = 1, kNumbers = 2, kReader = 3;
 constexpr std::size_t kItems = 1, kArrays = 2, kCount = 3;
 constexpr std::size_t kMembers = 1, kObjects = 2, kName = 3;
 
@@ -59,16 +57,18 @@ Target RecordFamily::start(StateId value_state, Reg suspects, RegisterPool& regs
 // `words`: the register without the inner one in front.
 Target RecordFamily::record(const Target& to, std::vector<uint32_t> words, RegisterPool& regs) {
   words.insert(words.begin(), to.reg);
-  if (kind(to.state) == FamilyId::kNumber) words.insert(words.begin(), kNumberMark);
+  if (kind(to.state) == FamilyId::kNumber) words.insert(words.begin(), RecordedNumbers::kMark);
   return {recorded(to.state), regs.intern(words)};
 }
 
-Reg RecordFamily::inner(Words reg) { return reg[0] == kNumberMark ? reg[kNumberInner] : reg[0]; }
+Reg RecordFamily::inner(Words reg) {
+  return reg[0] == RecordedNumbers::kMark ? reg[RecordedNumbers::kInner] : reg[0];
+}
 
 ValueId RecordFamily::value_of(Reg returned, RegisterPool& regs) {
   const Words words = regs.get(returned);
-  if (words.empty() || words[0] != kNumberMark) return returned;
-  return NumberReader::decode(words.subspan(kReader)).value(regs);
+  if (words.empty() || words[0] != RecordedNumbers::kMark) return returned;
+  return NumberReader::decode(words.subspan(RecordedNumbers::kReader)).value(regs);
 }
 
 void RecordFamily::describe(std::span<const uint32_t> content, State& state) {
@@ -136,8 +136,8 @@ Target RecordFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_t
     case FamilyId::kString: return read_text(to, words, false, byte, regs);
     case FamilyId::kKey: return read_text(to, words, true, byte, regs);
     case FamilyId::kNumber:
-      return read_number(to, words[kNumbers], NumberReader::decode(words.subspan(kReader)), byte,
-                         regs);
+      return read_number(to, words[RecordedNumbers::kSuspects],
+                         NumberReader::decode(words.subspan(RecordedNumbers::kReader)), byte, regs);
     case FamilyId::kArray: return read_array(to, words, byte, regs);
     case FamilyId::kObject: return read_object(to, words, byte, regs);
     default: break;
@@ -214,16 +214,7 @@ Target RecordFamily::read_text(const Target& to, Words reg, bool is_name, uint8_
 
 Target RecordFamily::read_number(const Target& to, Reg suspects, NumberReader reader, uint8_t byte,
                                  RegisterPool& regs) {
-  uint32_t max_zeros = kUnbounded;
-  if (regs.searching()) {
-    // More zeros of a fraction than any suspect has lead nowhere else.
-    max_zeros = 2;
-    for (const ValueId number : chain_links(suspects, regs)) {
-      if (!is_number(number, regs)) continue;
-      max_zeros += 1 + static_cast<uint32_t>(chain_links(digits_of(number, regs), regs).size());
-    }
-  }
-  reader.read(byte, max_zeros, regs);
+  reader.read(byte, regs);
   Target done;
   if ((store_.state(to.state).flags & kReturnOnly) != 0 &&
       returns(to, reader.value(regs), regs, done)) {
@@ -356,6 +347,14 @@ Target RecordFamily::take_member(const Target& to, Words reg, ValueId value, Reg
   return record(to, {object_value(std::move(members), regs), objects, 0}, regs);
 }
 
+bool RecordFamily::completions(StateId state, Reg reg, RegisterPool& regs,
+                               std::vector<Completion>& out) {
+  const StateId from = inside(state);
+  if (kind(from) != FamilyId::kNumber) return false;
+  numbers_.completions(from, regs.get(reg), regs, out);
+  return true;
+}
+
 // --- suspects -----------------------------------------------------------------------------------
 
 bool RecordFamily::suspect(StateId state, Reg reg, const RegisterPool& regs,
@@ -380,13 +379,7 @@ bool RecordFamily::suspect(StateId state, Reg reg, const RegisterPool& regs,
       any = true;
       break;
     }
-    case FamilyId::kNumber: {
-      const NumberReader reader = NumberReader::decode(words.subspan(kReader));
-      for (Reg at = words[kNumbers]; at != 0 && !any; at = regs.get(at)[0]) {
-        any = reader.may_become(regs.get(at)[1], regs);
-      }
-      break;
-    }
+    case FamilyId::kNumber: return numbers_.suspect(from, words, regs, next);
     case FamilyId::kArray:
       any = words[kArrays] != 0;
       if ((store_.state(from).flags & kSuspects) != 0) {

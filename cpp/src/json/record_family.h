@@ -15,7 +15,7 @@
 //   string   [spelling, its value, text, suspects]                ... a set of texts
 //   name     the same
 //   keyword  [value, is a suspect]
-//   number   kNumberMark in front, [suspects, reader...]          a chain of values
+//   number   a mark in front, [suspects, reader...]               a chain of values
 //   array    [items, suspects, number of items]                   a chain of arrays
 //   object   [members so far, suspects, name]                     a chain of objects
 //
@@ -28,14 +28,16 @@
 #include <vector>
 
 #include "json/json_value.h"
+#include "json/machine_tables.h"
 #include "json/number_reader.h"
+#include "json/recorded_numbers.h"
 #include "json/unescape.h"
 
 namespace maskwright {
 
 class RecordFamily final : public Family {
  public:
-  explicit RecordFamily(Store& store) : store_(store) {}
+  explicit RecordFamily(JsonTables& tables) : store_(tables.store), numbers_(tables) {}
 
   // Records the value that begins in a state; `suspects` is a set of values, or
   // RegisterPool::kUnknown in a mask walk.
@@ -53,6 +55,8 @@ class RecordFamily final : public Family {
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next) override;
+  bool completions(StateId state, Reg reg, RegisterPool& regs,
+                   std::vector<Completion>& out) override;
 
  private:
   using Words = std::span<const uint32_t>;
@@ -83,6 +87,7 @@ class RecordFamily final : public Family {
   bool suspect_value(Words reg, const RegisterPool& regs, std::bitset<256>& next) const;
 
   Store& store_;
+  RecordedNumbers numbers_;
 };
 
 }  // namespace maskwright

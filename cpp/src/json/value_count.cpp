@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string>
 #include <string_view>
 
 #include "maskwright/support/error.h"
@@ -98,7 +99,7 @@ ValueCount::Range ValueCount::count(uint32_t target, uint64_t wanted) {
 ValueCount::Range ValueCount::count_clauses(uint32_t target, uint64_t wanted) {
   uint32_t literals = 0;
   std::vector<Word> strings;
-  std::vector<Word> numbers;
+  std::vector<LangId> numbers;
   std::vector<uint32_t> arrays;
   std::vector<uint32_t> objects;
   for (const uint32_t id : solver_.clauses(target)) {
@@ -110,7 +111,7 @@ ValueCount::Range ValueCount::count_clauses(uint32_t target, uint64_t wanted) {
     if (clause.has_string) {
       strings.push_back({clause.string, clause.min_length, clause.max_length});
     }
-    if (clause.has_number) numbers.push_back({clause.number, 0, kNone});
+    if (clause.has_number) numbers.push_back(clause.number);
     if (clause.array != kNone) arrays.push_back(clause.array);
     if (clause.object != kNone) objects.push_back(clause.object);
   }
@@ -125,8 +126,8 @@ ValueCount::Range ValueCount::count_clauses(uint32_t target, uint64_t wanted) {
   };
   const auto add_exactly = [&](uint64_t number) { add({number, number}); };
   add_exactly(static_cast<uint64_t>(std::popcount(literals)));
-  if (sum.lo < wanted && !strings.empty()) add_exactly(count_words(strings, false, wanted));
-  if (sum.lo < wanted && !numbers.empty()) add_exactly(count_words(numbers, true, wanted));
+  if (sum.lo < wanted && !strings.empty()) add_exactly(count_strings(strings, wanted));
+  if (sum.lo < wanted && !numbers.empty()) add_exactly(count_numbers(numbers, wanted));
   const auto add_shapes = [&](std::span<const uint32_t> shapes, auto count_one) {
     // Shapes of one type may share values.
     Range all{0, 0};
@@ -193,80 +194,50 @@ ValueCount::Range ValueCount::count_object(uint32_t shape, uint64_t wanted) {
 
 namespace {
 
+[[noreturn]] void too_many_values() {
+  throw Error::limit("json-too-many-values",
+                     "the different items that 'uniqueItems' and 'minItems' ask for cannot be "
+                     "counted; lower minItems",
+                     "max_values", kMaxWork);
+}
+
 // A text so far, by the states of the languages that it is a prefix of.
 struct Prefix {
   struct At {
     uint32_t word, state;
   };
   std::vector<At> at;
-  uint32_t shape = 0;  // of a number, see NumberShape
 };
-
-// The plain spellings of numbers without superfluous characters.
-enum NumberShape : uint32_t { kStart, kSign, kZero, kMinusZero, kWhole, kPoint, kTailZero, kTail };
-
-// The shape behind a character; false if a spelling never goes on so.
-bool go_on(uint32_t& shape, uint32_t c) {
-  const bool zero = c == '0';
-  const bool digit = c >= '0' && c <= '9';
-  switch (shape) {
-    case kStart:
-    case kSign:
-      if (c == '-' && shape == kStart) {
-        shape = kSign;
-        return true;
-      }
-      if (!digit) return false;
-      shape = !zero ? kWhole : shape == kStart ? kZero : kMinusZero;
-      return true;
-    case kZero:
-    case kMinusZero: shape = kPoint; return c == '.';
-    case kWhole:
-      if (digit) return true;
-      shape = kPoint;
-      return c == '.';
-    default: shape = zero ? kTailZero : kTail; return digit;
-  }
-}
-
-bool is_whole_spelling(uint32_t shape) {
-  return shape == kZero || shape == kWhole || shape == kTail;
-}
-
-// Behind a point or a zero of the fraction some digit must follow that is none.
-bool reaches_digit(Lang& lang, uint32_t state) {
-  std::vector<uint32_t> met;
-  while (state != kDeadLang && std::ranges::find(met, state) == met.end()) {
-    met.push_back(state);
-    for (const Lang::Arc& arc : lang.arcs(state)) {
-      if (arc.hi >= '1' && arc.lo <= '9') return true;
-    }
-    state = lang.move(state, '0');
-  }
-  return false;
-}
 
 }  // namespace
 
+uint64_t ValueCount::count_numbers(std::span<const LangId> numbers, uint64_t wanted) {
+  std::vector<std::string> all;
+  for (const LangId number : numbers) {
+    if (langs_.is_any_number(number)) return wanted;
+    const auto values = langs_.number_values(number, wanted);
+    if (!values.has_value()) return wanted;
+    all.insert(all.end(), values->begin(), values->end());
+  }
+  make_set(all);
+  return std::min<uint64_t>(all.size(), wanted);
+}
+
 // Counts the words by length. All prefixes of one length lead to different words, so they count
-// too, except that a number's may have no spelling of the one form that is counted.
-uint64_t ValueCount::count_words(std::span<const Word> words, bool numbers, uint64_t wanted) {
+// too.
+uint64_t ValueCount::count_strings(std::span<const Word> words, uint64_t wanted) {
   const auto can_end = [&](const Prefix& prefix, uint32_t length) {
-    if (numbers && !is_whole_spelling(prefix.shape)) return false;
     return std::ranges::any_of(prefix.at, [&](const Prefix::At& at) {
       const Word& word = words[at.word];
       return length >= word.min && length <= word.max && langs_.get(word.lang).accepts(at.state);
     });
   };
-  const auto alive = [&](const Prefix::At& at, uint32_t shape, uint32_t length) {
+  const auto alive = [&](const Prefix::At& at, uint32_t length) {
     const Word& word = words[at.word];
-    Lang& lang = langs_.get(word.lang);
-    if (numbers) {
-      return (shape != kPoint && shape != kTailZero) || reaches_digit(lang, at.state);
-    }
     if (length > word.max) return false;
     const uint32_t least = word.min > length ? word.min - length : 0;
-    return lang.can_finish(at.state, least, word.max == kNone ? kNone : word.max - length);
+    const uint32_t most = word.max == kNone ? kNone : word.max - length;
+    return langs_.get(word.lang).can_finish(at.state, least, most);
   };
   std::vector<Prefix> level(1);
   for (uint32_t i = 0; i < words.size(); ++i) {
@@ -290,24 +261,16 @@ uint64_t ValueCount::count_words(std::span<const Word> words, bool numbers, uint
       make_set(cuts);
       for (std::size_t cut = 0; cut + 1 < cuts.size(); ++cut) {
         for (uint32_t c = cuts[cut]; c < cuts[cut + 1]; ++c) {
-          if (++work > kMaxWork) {
-            throw Error::limit("json-too-many-values",
-                               "the different items that 'uniqueItems' and 'minItems' ask for "
-                               "cannot be counted; lower minItems",
-                               "max_values", kMaxWork);
-          }
+          if (++work > kMaxWork) too_many_values();
           Prefix longer;
-          longer.shape = prefix.shape;
-          if (numbers && !go_on(longer.shape, c)) continue;
           for (const Prefix::At& at : prefix.at) {
             const uint32_t state = langs_.get(words[at.word].lang).move(at.state, c);
-            if (state == kDeadLang) continue;
             const Prefix::At moved{at.word, state};
-            if (alive(moved, longer.shape, length + 1)) longer.at.push_back(moved);
+            if (state != kDeadLang && alive(moved, length + 1)) longer.at.push_back(moved);
           }
-          if (longer.at.empty()) continue;
+          if (longer.at.empty()) break;
           next.push_back(std::move(longer));
-          if (!numbers && found + next.size() >= wanted) return wanted;
+          if (found + next.size() >= wanted) return wanted;
         }
       }
     }

@@ -3,8 +3,7 @@
 // An array of unique items can always go on if each position that must come has more values than
 // there are positions before it. So the question is whether a target has at least so many values,
 // and the answer is mostly "endlessly many" after a look at the first code point. What is few is
-// counted: literals, words of languages (numbers in one spelling each), arrays and objects as
-// products. Where several shapes of one type may overlap, only bounds are known.
+// counted: literals, words of languages, numbers, arrays and objects as products. Where several shapes of one type may overlap, only bounds are known.
 //
 // Cost: linear in the number asked for, per scalar language; answers are kept for one call.
 #pragma once
@@ -50,7 +49,8 @@ class ValueCount {
   Range count_clauses(uint32_t target, uint64_t wanted);
   Range count_array(uint32_t shape, uint64_t wanted);
   Range count_object(uint32_t shape, uint64_t wanted);
-  uint64_t count_words(std::span<const Word> words, bool numbers, uint64_t wanted);
+  uint64_t count_strings(std::span<const Word> words, uint64_t wanted);
+  uint64_t count_numbers(std::span<const LangId> numbers, uint64_t wanted);
 
   const ProductivitySolver& solver_;
   OptionsTable& options_;

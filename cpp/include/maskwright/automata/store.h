@@ -160,10 +160,6 @@ class RegisterPool {
 
   Memory memory() const { return memory_; }
   void set_memory(Memory memory) { memory_ = memory; }
-  // A search for any completion is under way (way_out.h): contents that only texts without end tell
-  // apart may be treated as one.
-  bool searching() const { return searching_; }
-  void set_searching(bool searching) { searching_ = searching; }
   // The configuration that is being asked can't tell whether it goes on.
   void note_unsure() { unsure_ = true; }
   bool take_unsure() { return std::exchange(unsure_, false); }
@@ -174,7 +170,6 @@ class RegisterPool {
   WordInterner words_;
   Memory memory_ = Memory::kExact;
   bool unsure_ = false;
-  bool searching_ = false;
 };
 
 struct Target {
@@ -192,6 +187,12 @@ using KeyWords = std::vector<uint32_t>;
 struct Guard {
   uint8_t refused = 0;
   std::bitset<256> next;
+};
+
+// What a frame can return: a set of callee ids, and its register at the end.
+struct Completion {
+  SetId accepted;
+  Reg reg;
 };
 
 // One kind of frame. Implementations are not synchronised (see Store).
@@ -239,6 +240,9 @@ class Family {
   // takes a search (way_out.h). Adds to `next`, whatever the answer, the bytes behind which it can
   // come to refuse what its mask key allows.
   virtual bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next);
+  // All that a suspect can return, so that the search need not read it; false if it must.
+  virtual bool completions(StateId state, Reg reg, RegisterPool& regs,
+                           std::vector<Completion>& out);
 };
 
 class Store {

@@ -31,6 +31,7 @@ class WayOut {
  private:
   bool any_clear(const ConfigSet& set, Arena& arena) const;
   std::bitset<256> readable(const ConfigSet& closed) const;
+  void complete(ConfigSet& closed, Arena& arena, std::vector<ConfigSet>& out);
   uint32_t place(const ConfigSet& set, Arena& arena);
   bool search(std::vector<uint32_t>& places, Arena& arena);
 

@@ -40,6 +40,8 @@ class NumberFamily : public Family {
  public:
   // The state before the first byte of the number (its row gives the first bytes).
   virtual StateId start(std::span<const NumberItem> items) = 0;
+  // The alternatives that are still alive.
+  virtual std::vector<NumberItem> items(StateId state) const = 0;
 };
 
 // Register content of a KeyFamily state: [open, allowed bits in words], bit i of word i / 32 for
