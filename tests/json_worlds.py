@@ -225,9 +225,11 @@ class World:
         if content is None:
             if matcher.is_completed():
                 return None
-            steps = [b"}", b"]", *(bytes([b]) for b in rng.sample(b'"",:tn[{', 8))]
+            others = [bytes([b]) for b in rng.sample(b'"",:tn[{', 8)]
             # Digits are many; an exponent often ends what they have begun.
-            steps += [*EXPONENTS, *(bytes([b]) for b in rng.sample(b"0123456789-", 11))]
+            numbers = [*EXPONENTS, *(bytes([b]) for b in rng.sample(b"0123456789-", 11))]
+            first, last = (numbers, others) if rng.random() < 0.25 else (others, numbers)
+            steps = [b"}", b"]", *first, *last]
         else:
             rests = [w[len(content) :] + b'"' for w in self._words if w.startswith(content)]
             letters = rng.sample((b"a", b"b", b"x"), 3)

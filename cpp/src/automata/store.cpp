@@ -66,6 +66,8 @@ Target Family::localise(StateId state, Reg reg, const RegisterPool& from, Regist
   return {state, to.intern(from.get(reg))};
 }
 bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
+bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
+bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }
 
 Store::Store(uint32_t max_advance)
     : max_advance_(max_advance), done_(std::make_unique<DoneFamily>()) {

@@ -1,7 +1,9 @@
 #include "json/array_family.h"
 
+#include <bit>
 #include <memory>
 
+#include "json/record_family.h"
 #include "json/value_family.h"
 
 namespace maskwright {
@@ -18,31 +20,66 @@ uint32_t ArrayFamily::group(std::span<const Alternative> alternatives) {
   auto group = std::make_unique<Group>();
   for (const Alternative& alternative : alternatives) {
     const ArrayPlan& plan = tables_.plans.array(alternative.shape);
+    const ItemRules& rules = plan.rules;
     group->options = plan.options;
-    group->parts.push_back({alternative.accept, alternative.shape, &plan});
-    group->limits.push_back({plan.min, plan.max});
-    const auto prefix = static_cast<uint32_t>(plan.prefix.size());
-    const bool bounded = plan.max != kUnbounded;
-    group->prefix = std::max(group->prefix, prefix);
+    group->parts.push_back({alternative.accept, alternative.shape, &plan, group->conditions});
+    group->conditions += rules.contains.size();
+    group->limits.push_back({rules.min, rules.max});
+    const bool bounded = rules.max != kUnbounded;
+    group->prefix = std::max(group->prefix, plan.length());
     group->bounded = group->bounded || bounded;
-    group->needs_more = group->needs_more || plan.min > 1;
-    // After an item the count is at least 1, so min = 1 is no reason to count.
-    group->cap =
-        std::max({group->cap, prefix, plan.min > 1 ? plan.min : 0, bounded ? plan.max : 0});
+    group->needs_more = group->needs_more || rules.min > 1;
+    group->plain = group->plain && plan.plain();
+    group->unique = group->unique || plan.unique;
+    if (plan.unique) group->values = std::min(group->values, plan.values);
+    group->cap = std::max({group->cap, plan.length(), rules.min, bounded ? rules.max : 0});
   }
+  if (group->unique) group->cap = std::max(group->cap, group->values);
+  // After an item the count is at least 1, so min = 1 is no reason to count.
+  if (group->plain && !group->needs_more && !group->bounded) group->cap = group->prefix;
   make_set(group->limits);
   groups_.push_back(std::move(group));
   return id;
 }
 
 template <typename Keep>
-uint32_t ArrayFamily::filter(uint32_t group_id, Keep keep) {
+uint32_t ArrayFamily::filter(uint32_t group_id, Progress& progress, Keep keep) {
   const Group& from = *groups_[group_id];
   std::vector<Alternative> kept;
+  std::vector<uint32_t> found;
   for (const Part& part : from.parts) {
-    if (keep(part)) kept.push_back({part.accept, part.shape});
+    const auto own = progress.of(part);
+    std::vector<uint32_t> counts(own.begin(), own.end());
+    if (!keep(part, counts)) continue;
+    kept.push_back({part.accept, part.shape});
+    found.insert(found.end(), counts.begin(), counts.end());
   }
+  progress.found = std::move(found);
   return kept.size() == from.parts.size() ? group_id : group(kept);
+}
+
+ArrayFamily::Progress ArrayFamily::decode(const Group& group, Reg reg,
+                                          const RegisterPool& regs) const {
+  Progress progress;
+  if (group.plain) {
+    progress.count = reg;
+    return progress;
+  }
+  progress.found.assign(group.conditions, 0);
+  const auto words = regs.get(reg);
+  if (words.empty()) return progress;
+  progress.count = words[0];
+  progress.used = words[1];
+  std::copy(words.begin() + 2, words.end(), progress.found.begin());
+  return progress;
+}
+
+Reg ArrayFamily::encode(const Group& group, const Progress& progress, RegisterPool& regs) const {
+  const uint32_t count = std::min(progress.count, group.cap);
+  if (group.plain) return count;
+  std::vector<uint32_t> words{count, group.unique ? progress.used : 0};
+  words.insert(words.end(), progress.found.begin(), progress.found.end());
+  return regs.intern(words);
 }
 
 StateId ArrayFamily::at(uint32_t group_id, uint32_t phase) {
@@ -54,11 +91,17 @@ StateId ArrayFamily::start(std::span<const Alternative> alternatives) {
   return at(group(alternatives), kOpen);
 }
 
-// The state before item `index` for the alternatives that have one.
-StateId ArrayFamily::item_state(const Group& group, uint32_t index, bool after_token) const {
+// The state before the next item for the alternatives that have one.
+StateId ArrayFamily::item_state(const Group& group, const Progress& progress,
+                                bool after_token) const {
   std::vector<uint32_t> targets;
   for (const Part& part : group.parts) {
-    if (index < part.plan->max) targets.push_back(part.plan->item(index));
+    const ArrayPlan& plan = *part.plan;
+    for (uint32_t cell = 0; cell < plan.cells; ++cell) {
+      if (plan.rules.can_take(progress.count, progress.of(part), cell)) {
+        targets.push_back(plan.item(progress.count, cell));
+      }
+    }
   }
   if (targets.empty()) return kDead;
   make_set(targets);
@@ -66,10 +109,12 @@ StateId ArrayFamily::item_state(const Group& group, uint32_t index, bool after_t
 }
 
 // The state after ']' for the alternatives that may end; kDead if none may.
-StateId ArrayFamily::close(const Group& group, uint32_t count) const {
+StateId ArrayFamily::close(const Group& group, const Progress& progress) const {
   std::vector<uint32_t> accepts;
   for (const Part& part : group.parts) {
-    if (count >= part.plan->min) accepts.push_back(part.accept);
+    if (part.plan->rules.can_end(progress.count, progress.of(part))) {
+      accepts.push_back(part.accept);
+    }
   }
   if (accepts.empty()) return kDead;
   make_set(accepts);
@@ -83,23 +128,32 @@ StateId ArrayFamily::next_item(uint32_t group_id, uint32_t separator_bytes) {
   return at(group_id, kSeparator + separator_bytes - 1);
 }
 
+// --- states -------------------------------------------------------------------------------------
+
 void ArrayFamily::describe(std::span<const uint32_t> content, State& state) {
   const Group& group = *groups_[content[0]];
   const JsonOptions& options = tables_.options.get(group.options);
   const uint32_t phase = content[1];
   uint16_t flags = 0;
+  if (!group.plain && phase != kOpen) flags |= kHasRegister | kPooledRegister;
   if (group.cap != 0 && phase != kOpen) flags |= kHasRegister;
   if (options.whitespace && (phase == kOpen || phase == kAfterItem)) {
     flags |= kWhitespace;
     state.whitespace_limit = options.max_whitespace;
   }
+  if (group.unique && (phase == kItem || phase >= kSeparator)) flags |= kSuspects;
   // In kOpen the whitespace is read here, since ']' may follow it.
   if (phase == kOpen) {
-    state.callee = item_state(group, 0, false);
-    if (state.callee != kDead) flags |= kCalls;
+    Progress none;
+    none.found.assign(group.conditions, 0);
+    const StateId item = item_state(group, none, false);
+    if (item != kDead) flags |= kCalls;
+    if (!group.unique) state.callee = item;
   } else if (phase == kItem) {
     flags |= kCalls;
-    if (group.prefix == 0) state.callee = item_state(group, 0, true);
+    if (group.plain && group.prefix == 0) {
+      state.callee = item_state(group, {0, 0, {}}, true);
+    }
   }
   state.flags = flags;
 }
@@ -109,7 +163,9 @@ void ArrayFamily::expand(StateId state, RowBuilder& row) {
   const uint32_t id = content[0];
   const uint32_t phase = content[1];
   if (phase == kOpen) {
-    const StateId done = close(*groups_[id], 0);
+    Progress none;
+    none.found.assign(groups_[id]->conditions, 0);
+    const StateId done = close(*groups_[id], none);
     if (done != kDead) row.add(']', ']', done);
   } else if (phase == kAfterItem) {
     expand_after_item(id, row);
@@ -124,60 +180,182 @@ void ArrayFamily::expand(StateId state, RowBuilder& row) {
 void ArrayFamily::expand_after_item(uint32_t id, RowBuilder& row) {
   const Group& group = *groups_[id];
   const JsonOptions& options = tables_.options.get(group.options);
-  if (group.needs_more) {
+  if (group.needs_more || !group.plain) {
     row.add(']', ']', kDead, Op::kDynamic);
   } else {
-    row.add(']', ']', close(group, 1));
+    row.add(']', ']', close(group, {1, 0, {}}));
   }
   const auto byte = static_cast<uint8_t>(options.item_separator[0]);
-  if (group.bounded) {
+  if (group.bounded || !group.plain) {
     row.add(byte, byte, kDead, Op::kDynamic);
   } else {
     row.add(byte, byte, next_item(id, 1));
   }
 }
 
+bool ArrayFamily::suspect(StateId state, Reg reg, const RegisterPool& regs,
+                          std::bitset<256>& next) {
+  if (decode(group_of(state), reg, regs).used == 0) return false;
+  next.set();
+  return true;
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
 Target ArrayFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_target*/,
-                         RegisterPool& /*regs*/) {
+                         RegisterPool& regs) {
   const uint32_t id = tables_.store.content(state)[0];
-  if (byte == ']') return {close(*groups_[id], reg), 0};
-  const uint32_t next = filter(id, [&](const Part& part) { return reg < part.plan->max; });
-  const Group& group = *groups_[next];
-  if (group.parts.empty()) return {};
-  return {next_item(next, 1), std::min(reg, group.cap)};
-}
-
-void ArrayFamily::callees(StateId state, Reg reg, RegisterPool& /*regs*/,
-                          std::vector<Target>& out) {
-  const auto content = tables_.store.content(state);
-  out.push_back({item_state(*groups_[content[0]], reg, content[1] != kOpen), 0});
-}
-
-Target ArrayFamily::resume(StateId state, Reg reg, SetId accepted, Reg /*returned*/,
-                           RegisterPool& /*regs*/) {
-  const uint32_t id = tables_.store.content(state)[0];
-  const auto set = tables_.store.set(accepted);
-  const uint32_t next = filter(id, [&](const Part& part) {
-    return reg < part.plan->max && in_set(set, part.plan->item(reg));
+  Progress progress = decode(*groups_[id], reg, regs);
+  if (byte == ']') return {close(*groups_[id], progress), 0};
+  // Whether a value is left for the next item is for those to say who know the others.
+  if (groups_[id]->unique && progress.used != 0 && progress.count >= groups_[id]->values &&
+      regs.memory() == RegisterPool::Memory::kUnsure) {
+    regs.note_unsure();
+    return {};
+  }
+  const uint32_t next = filter(id, progress, [&](const Part& part, const auto& found) {
+    const ArrayPlan& plan = *part.plan;
+    for (uint32_t cell = 0; cell < plan.cells; ++cell) {
+      if (plan.rules.can_take(progress.count, found, cell)) return true;
+    }
+    return false;
   });
   const Group& group = *groups_[next];
   if (group.parts.empty()) return {};
-  const uint32_t count = reg == kUnbounded ? reg : reg + 1;
-  return {at(next, kAfterItem), std::min(count, group.cap)};
+  return {next_item(next, 1), encode(group, progress, regs)};
 }
 
-void ArrayFamily::mask_key(StateId state, Reg reg, const RegisterPool& /*regs*/, KeyWords& key) {
-  const Group& group = *groups_[tables_.store.content(state)[0]];
+void ArrayFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) {
+  const Group& group = group_of(state);
+  const Progress progress = decode(group, reg, regs);
+  const bool after_token = tables_.store.content(state)[1] != kOpen;
+  const StateId item = item_state(group, progress, after_token);
+  if (item == kDead) return;
+  const RegisterPool::Memory memory = regs.memory();
+  if (!group.unique || memory == RegisterPool::Memory::kIgnored) {
+    out.push_back({item, 0});
+  } else if (memory == RegisterPool::Memory::kExact) {
+    out.push_back(tables_.records->start(item, progress.used, regs));
+  } else {
+    // The first item of an array that the walk began differs from all.
+    out.push_back(progress.used == 0 ? Target{item, 0}
+                                     : tables_.records->start(item, RegisterPool::kUnknown, regs));
+  }
+}
+
+// The item as the alternative counts it; false if it is none of those that may come. Of several
+// answers that hold the one with most conditions says all: those that may hold any number of times
+// ask nothing for "no".
+bool ArrayFamily::take_item(const Part& part, std::span<const uint32_t> accepted, uint32_t count,
+                            std::vector<uint32_t>& found) const {
+  const ArrayPlan& plan = *part.plan;
+  uint32_t best = kNone;
+  for (uint32_t cell = 0; cell < plan.cells; ++cell) {
+    if (!plan.rules.can_take(count, found, cell)) continue;
+    if (!in_set(accepted, plan.item(count, cell))) continue;
+    if (best == kNone || std::popcount(cell) > std::popcount(best)) best = cell;
+  }
+  if (best == kNone) return false;
+  found = plan.rules.after(found, best);
+  return true;
+}
+
+// Notes an item's value; false if it was there before.
+bool ArrayFamily::may_differ(const Group& group, ValueId value, Progress& progress,
+                             RegisterPool& regs) const {
+  if (!group.unique || regs.memory() == RegisterPool::Memory::kIgnored) return true;
+  if (value == kNoValue && regs.memory() == RegisterPool::Memory::kUnsure && progress.used != 0) {
+    regs.note_unsure();
+    return false;
+  }
+  if (value == kNoValue || progress.used == RegisterPool::kUnknown) {
+    progress.used = RegisterPool::kUnknown;
+    return true;
+  }
+  if (holds_value(progress.used, value, regs)) return false;
+  progress.used = add_value(progress.used, value, regs);
+  return true;
+}
+
+Target ArrayFamily::resume(StateId state, Reg reg, SetId accepted, Reg returned,
+                           RegisterPool& regs) {
+  const uint32_t id = tables_.store.content(state)[0];
+  const auto set = tables_.store.set(accepted);
+  Progress progress = decode(*groups_[id], reg, regs);
+  const ValueId value =
+      groups_[id]->unique ? RecordFamily::value_of(returned, regs) : ValueId{kNoValue};
+  const bool differs = may_differ(*groups_[id], value, progress, regs);
+  const uint32_t next = filter(id, progress, [&](const Part& part, auto& found) {
+    return (differs || !part.plan->unique) && take_item(part, set, progress.count, found);
+  });
+  const Group& group = *groups_[next];
+  if (group.parts.empty()) return {};
+  if (progress.count != kUnbounded) ++progress.count;
+  return {at(next, kAfterItem), encode(group, progress, regs)};
+}
+
+// --- masks --------------------------------------------------------------------------------------
+
+Target ArrayFamily::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
+  const Group& group = group_of(state);
+  Progress progress = decode(group, reg, from);
+  if (progress.used != 0) progress.used = RegisterPool::kUnknown;
+  return {state, encode(group, progress, to)};
+}
+
+void ArrayFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
+  const Group& group = group_of(state);
+  const Progress progress = decode(group, reg, regs);
+  const uint32_t count = progress.count;
   key.push_back(state);
-  if (reg < group.prefix) {
-    key.push_back(reg);
+  if (!group.plain) {
+    key.push_back(progress.used != 0 ? 1 : 0);
+    if (group.unique) {
+      const uint32_t left = group.values > count ? group.values - count : 0;
+      key.push_back(std::min(left, tables_.store.max_advance()));
+    }
+    for (const Part& part : group.parts) append_conditions(part, progress, key);
+  }
+  if (count < group.prefix) {
+    key.push_back(count);
     return;
   }
   const uint32_t advance = tables_.store.max_advance();
   key.push_back(group.prefix);
   for (const Limits& limits : group.limits) {
-    key.push_back(limits.min > reg ? std::min(limits.min - reg, advance) : 0);
-    key.push_back(limits.max == kUnbounded ? advance : std::min(limits.max - reg, advance));
+    key.push_back(limits.min > count ? std::min(limits.min - count, advance) : 0);
+    key.push_back(limits.max == kUnbounded ? advance : std::min(limits.max - count, advance));
+  }
+}
+
+// What an alternative's conditions need and allow. Their bounds and those of the array depend on
+// each other; where that could be seen within a token, the counts themselves decide.
+void ArrayFamily::append_conditions(const Part& part, const Progress& progress,
+                                    KeyWords& key) const {
+  const ItemRules& rules = part.plan->rules;
+  if (rules.contains.empty()) return;
+  const auto found = progress.of(part);
+  const uint64_t advance = tables_.store.max_advance();
+  uint64_t needed = 0;
+  bool limited = false;
+  for (std::size_t k = 0; k < rules.contains.size(); ++k) {
+    const ItemCount& count = rules.contains[k];
+    if (count.min > found[k]) needed += count.min - found[k];
+    limited = limited || count.max != kUnbounded;
+  }
+  const bool tight = rules.max != kUnbounded && rules.max - progress.count < needed + advance;
+  const bool exact = (needed != 0 && (tight || limited)) || rules.min > progress.count;
+  key.push_back(exact ? 1 : 0);
+  if (exact) {
+    key.push_back(progress.count);
+    key.insert(key.end(), found.begin(), found.end());
+    return;
+  }
+  for (std::size_t k = 0; k < rules.contains.size(); ++k) {
+    const ItemCount& count = rules.contains[k];
+    const uint64_t missing = count.min > found[k] ? count.min - found[k] : 0;
+    key.push_back(static_cast<uint32_t>(std::min(missing, advance)));
+    if (count.max != kUnbounded) key.push_back(found[k]);
   }
 }
 

@@ -12,11 +12,6 @@ void unsupported(const std::string& keyword, uint32_t node) {
                            "the keyword '" + keyword + "' is not supported here", keyword, node);
 }
 
-ArrayShape ClauseTable::array(uint32_t shape) const {
-  const auto words = arrays_.get(shape);
-  return {words[0], words[1], words[2], words[3], words.subspan(4)};
-}
-
 ObjectShape ClauseTable::object(uint32_t shape) const {
   const auto words = objects_.get(shape);
   return {words[0], words[1], words[2], &name_classes_.get(words[3]), words.subspan(4)};
@@ -51,8 +46,10 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
       case NodeKind::kMultipleOf: out.divisors.push_back(node); break;
-      case NodeKind::kContains: unsupported("contains", node);
-      case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
+      case NodeKind::kContains:
+        out.add_contains(inherit(word, payload[0]), {0, payload[1], payload[2]});
+        break;
+      case NodeKind::kUniqueItems: out.unique = true; break;
       case NodeKind::kMemberNames: out.names.push_back(inherit(word, payload[0])); break;
       case NodeKind::kDependentRequired: out.dependencies.push_back(node); break;
       default: break;  // the others are no leaves
@@ -81,7 +78,7 @@ void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
       out.types &= kInteger | kNumberType;
       out.not_divisors.push_back(node);
       break;
-    case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
+    case NodeKind::kUniqueItems: unsupported("not uniqueItems", node);
     default: break;  // the others are no leaves
   }
 }
@@ -99,10 +96,10 @@ void ClauseTable::sort_out_derived(uint32_t word, Leaves& out) const {
       out.item_rules.push_back({leaf.a, leaf.b});
       out.items.meet(leaf.a + 1, kNone);
       break;
-    case DerivedKind::kSomeItem: unsupported("not items");
+    case DerivedKind::kSomeItem: out.add_contains(leaf.b, {leaf.a, 1, kNone}); break;
     case DerivedKind::kSomeMember: out.some_members.push_back({leaf.a, leaf.b, leaf.c}); break;
     case DerivedKind::kSomeName: out.some_names.push_back(leaf.a); break;
-    case DerivedKind::kContains: unsupported("contains");
+    case DerivedKind::kContains: out.add_contains(leaf.a, {0, leaf.b, leaf.c}); break;
     case DerivedKind::kLength: out.length.meet(leaf.b, leaf.c); break;
     case DerivedKind::kItemCount: out.items.meet(leaf.b, leaf.c); break;
     case DerivedKind::kMemberCount: out.members.meet(leaf.b, leaf.c); break;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/item_rules.h"
 #include "json/name_classes.h"
 #include "json/options.h"
 #include "json/target.h"
@@ -24,11 +25,20 @@
 
 namespace maskwright {
 
-// The arrays of a clause: item i is judged by prefix[i], or by rest behind the prefix.
+// The arrays of a clause: item i is judged by place i of the prefix, or by the rest behind it. A
+// place has a target for each combination of answers to the conditions of `contains`
+// (item_rules.h); kNone = no such items there.
 struct ArrayShape {
   uint32_t options, min, max;
-  uint32_t rest;                     // a target; kNone = no items there
-  std::span<const uint32_t> prefix;  // targets
+  bool unique;  // no two items are equal
+  std::vector<ItemCount> contains;
+  std::span<const uint32_t> rest;    // targets
+  std::span<const uint32_t> prefix;  // targets of all places
+  std::size_t cells() const { return rest.size(); }
+  std::size_t length() const { return prefix.size() / rest.size(); }
+  std::span<const uint32_t> place(std::size_t index) const {
+    return index < length() ? prefix.subspan(index * cells(), cells()) : rest;
+  }
 };
 
 // The objects of a clause. Members that are not listed are judged by the class of their name.
@@ -127,9 +137,10 @@ class ClauseTable {
   NameClassTable& name_classes_;
   WordInterner clauses_;  // [options, leaves...]
   std::deque<Clause> resolved_;
-  WordInterner arrays_;   // [options, min, max, rest, prefix...]
+  WordInterner arrays_;   // [options, min, max, unique, n, n counts, rest, prefix...]
   WordInterner objects_;  // [options, min, max, name classes, words of the ObjectShape...]
 
+  friend class ArrayMerger;
   friend class ObjectMerger;
 };
 

@@ -34,6 +34,11 @@ struct ClauseTable::Leaves {
   struct SomeMember {
     uint32_t node, pattern, word;
   };
+  // How many items satisfy a word.
+  struct ContainsRule {
+    uint32_t word;
+    ItemCount count;
+  };
 
   uint32_t types = kAllTypes;
   uint32_t literals = kEnumNull | kEnumFalse | kEnumTrue;
@@ -47,6 +52,13 @@ struct ClauseTable::Leaves {
   std::vector<SomeMember> some_members;
   std::vector<uint32_t> dependencies;       // nodes
   std::vector<uint32_t> names, some_names;  // words that all names, or one, must satisfy
+  std::vector<ContainsRule> contains;
+  bool unique = false;
+
+  void add_contains(uint32_t word, ItemCount count) {
+    if (count.min == 0 && count.max == kNone) return;
+    contains.push_back({word, count});
+  }
 };
 
 }  // namespace maskwright

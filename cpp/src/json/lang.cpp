@@ -76,7 +76,11 @@ struct LangTable::Impl {
   PatternCompiler compiler;
   std::map<std::vector<uint32_t>, LangId> by_key;
   std::unordered_map<std::string, LangId> numbers_by_key;
-  std::unordered_map<LangId, std::shared_ptr<const NumberSet>> numbers;
+  struct Number {
+    NumberSpec spec;
+    std::shared_ptr<const NumberSet> set;
+  };
+  std::unordered_map<LangId, Number> numbers;
   std::vector<TableLang*> owned;        // per language
   std::vector<LiteralsLang*> literals;  // per language, or null
 };
@@ -188,13 +192,39 @@ LangId LangTable::number(const NumberSpec& spec) {
   if (found != impl_->numbers_by_key.end()) return found->second;
   const LangId id = impl_->add(langs_, make_number_lang(set, impl_->ascii, impl_->limits));
   impl_->numbers_by_key.emplace(key, id);
-  impl_->numbers.emplace(id, std::move(set));
+  impl_->numbers.emplace(id, Impl::Number{spec, std::move(set)});
   return id;
 }
 
 std::optional<std::vector<std::string>> LangTable::number_values(LangId number,
                                                                  std::size_t limit) const {
-  return impl_->numbers.at(number)->list(limit);
+  return impl_->numbers.at(number).set->list(limit);
+}
+
+std::unique_ptr<Lang> LangTable::number_without(LangId number,
+                                                std::span<const std::string> values) const {
+  NumberSpec spec = impl_->numbers.at(number).spec;
+  spec.excluded.insert(spec.excluded.end(), values.begin(), values.end());
+  return make_number_lang(std::make_shared<const NumberSet>(spec), impl_->ascii, impl_->limits);
+}
+
+std::unique_ptr<Lang> LangTable::number_among(LangId number,
+                                              std::span<const std::string> values) const {
+  NumberSpec spec = impl_->numbers.at(number).spec;
+  std::vector<std::string> kept;
+  for (const std::string& value : values) {
+    const bool listed = std::ranges::any_of(spec.values, [&](const std::string& own) {
+      return canonical_number(own) == canonical_number(value);
+    });
+    if (!spec.has_values || listed) kept.push_back(value);
+  }
+  spec.has_values = true;
+  spec.values = std::move(kept);
+  return make_number_lang(std::make_shared<const NumberSet>(spec), impl_->ascii, impl_->limits);
+}
+
+bool LangTable::is_any_number(LangId number) const {
+  return impl_->numbers.at(number).set->is_everything();
 }
 
 }  // namespace maskwright

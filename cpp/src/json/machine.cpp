@@ -5,6 +5,7 @@
 #include "json/keyword_family.h"
 #include "json/machine_tables.h"
 #include "json/object_family.h"
+#include "json/record_family.h"
 #include "json/value_family.h"
 
 namespace maskwright {
@@ -18,6 +19,7 @@ struct JsonMachine::Impl {
         keywords(store),
         arrays(tables),
         objects(tables),
+        records(tables),
         strings(make_string_family(store, tables.langs)),
         names(make_key_family(store, tables.langs)),
         numbers(make_number_family(store, tables.langs)) {
@@ -25,6 +27,7 @@ struct JsonMachine::Impl {
     tables.keywords = &keywords;
     tables.arrays = &arrays;
     tables.objects = &objects;
+    tables.records = &records;
     tables.strings = strings.get();
     tables.names = names.get();
     tables.numbers = numbers.get();
@@ -32,6 +35,7 @@ struct JsonMachine::Impl {
     store.register_family(FamilyId::kKeyword, keywords);
     store.register_family(FamilyId::kArray, arrays);
     store.register_family(FamilyId::kObject, objects);
+    store.register_family(FamilyId::kRecord, records);
     store.register_family(FamilyId::kString, *strings);
     store.register_family(FamilyId::kKey, *names);
     store.register_family(FamilyId::kNumber, *numbers);
@@ -43,6 +47,7 @@ struct JsonMachine::Impl {
   KeywordFamily keywords;
   ArrayFamily arrays;
   ObjectFamily objects;
+  RecordFamily records;
   std::unique_ptr<StringFamily> strings;
   std::unique_ptr<KeyFamily> names;
   std::unique_ptr<NumberFamily> numbers;

@@ -4,6 +4,13 @@
 
 namespace maskwright {
 
+namespace {
+
+// Longer arrays of unique items take a little more work per mask.
+constexpr uint32_t kManyValues = 4096;
+
+}  // namespace
+
 const ArrayPlan& PlanTable::array(uint32_t shape) {
   if (arrays_.size() <= shape) arrays_.resize(shape + 1);
   if (!arrays_[shape]) arrays_[shape] = std::make_unique<ArrayPlan>(plan_array(shape));
@@ -21,24 +28,30 @@ ArrayPlan PlanTable::plan_array(uint32_t shape) const {
   const ArrayShape from = clauses_.array(shape);
   ArrayPlan plan;
   plan.options = from.options;
-  plan.min = from.min;
-  plan.max = solver_.max_items(from);
-  plan.rest = callee(from.rest, solver_);
-  for (const uint32_t target : from.prefix) {
-    if (plan.prefix.size() == plan.max) break;
-    const uint32_t item = callee(target, solver_);
-    if (item == kNone) {
-      plan.max = static_cast<uint32_t>(plan.prefix.size());
-      break;
-    }
-    plan.prefix.push_back(item);
-  }
-  const auto length = static_cast<uint32_t>(plan.prefix.size());
-  if (plan.rest == kNone) plan.max = std::min(plan.max, length);
-  // One form for equal shapes: the prefix holds only what differs from the rest.
-  if (plan.max <= length) plan.rest = plan.prefix.empty() ? kNone : plan.prefix.back();
-  while (!plan.prefix.empty() && plan.prefix.back() == plan.rest) plan.prefix.pop_back();
+  plan.unique = from.unique;
+  if (plan.unique) plan.values = solver_.least_values(from, kManyValues);
+  plan.rules = solver_.item_rules(from);
+  plan.cells = static_cast<uint32_t>(from.cells());
+  for (const uint32_t target : from.rest) plan.rest.push_back(callee(target, solver_));
+  for (const uint32_t target : from.prefix) plan.prefix.push_back(callee(target, solver_));
+  if (plan.cells == 1) trim(plan);
   return plan;
+}
+
+// Gives equal shapes one form: the largest count says where places without values end the array,
+// and the prefix holds only what differs from the rest.
+void PlanTable::trim(ArrayPlan& plan) const {
+  std::vector<uint32_t>& prefix = plan.prefix;
+  uint32_t& max = plan.rules.max;
+  const auto end = std::find(prefix.begin(), prefix.end(), kNone);
+  if (end != prefix.end()) max = std::min(max, static_cast<uint32_t>(end - prefix.begin()));
+  if (prefix.size() > max) prefix.resize(max);
+  const auto length = static_cast<uint32_t>(prefix.size());
+  if (plan.rest[0] == kNone) max = std::min(max, length);
+  if (max <= length) plan.rest[0] = prefix.empty() ? kNone : prefix.back();
+  while (!prefix.empty() && prefix.back() == plan.rest[0]) prefix.pop_back();
+  plan.rules.prefix.assign(prefix.size(), 1);
+  plan.rules.rest = plan.rest[0] == kNone ? 0 : 1;
 }
 
 }  // namespace maskwright

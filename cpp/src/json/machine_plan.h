@@ -18,11 +18,19 @@
 namespace maskwright {
 
 struct ArrayPlan {
-  uint32_t options = 0, min = 0, max = kNone;
-  std::vector<uint32_t> prefix;
-  uint32_t rest = kNone;
-  // Only for indices below max.
-  uint32_t item(uint32_t index) const { return index < prefix.size() ? prefix[index] : rest; }
+  uint32_t options = 0;
+  bool unique = false;
+  uint32_t values = 0;  // if unique: each item has so many, or more
+  ItemRules rules;
+  uint32_t cells = 1;            // targets of a place
+  std::vector<uint32_t> prefix;  // of all places; kNone: no value
+  std::vector<uint32_t> rest;
+  uint32_t length() const { return static_cast<uint32_t>(rules.prefix.size()); }
+  uint32_t item(uint32_t index, uint32_t cell = 0) const {
+    return index < length() ? prefix[std::size_t{index} * cells + cell] : rest[cell];
+  }
+  // Which items there were does not matter, only how many.
+  bool plain() const { return cells == 1 && !unique; }
 };
 
 struct ObjectPlan {
@@ -69,6 +77,7 @@ class PlanTable {
 
  private:
   ArrayPlan plan_array(uint32_t shape) const;
+  void trim(ArrayPlan& plan) const;
 
   ClauseTable& clauses_;
   ProductivitySolver& solver_;

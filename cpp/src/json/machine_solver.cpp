@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "json/machine_plan.h"
 #include "maskwright/automata/store.h"
+#include "json/value_count.h"
+#include "maskwright/support/error.h"
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
 namespace {
+
+constexpr uint32_t kMaxCounts = 1U << 20;
 
 // Grows a vector so that it has the index.
 template <typename T>
@@ -45,6 +50,27 @@ bool ProductivitySolver::key_spellable(uint32_t key) {
     known = can && options_.can_spell("\"") ? 2 : 1;
   }
   return known == 2;
+}
+
+ItemRules ProductivitySolver::item_rules(const ArrayShape& shape) const {
+  ItemRules rules;
+  rules.min = shape.min;
+  rules.max = max_items(shape);
+  rules.contains = shape.contains;
+  const auto cells = [&](std::span<const uint32_t> place) {
+    uint64_t bits = 0;
+    for (std::size_t cell = 0; cell < place.size(); ++cell) {
+      if (target_productive(place[cell])) bits |= uint64_t{1} << cell;
+    }
+    return bits;
+  };
+  for (std::size_t i = 0; i < shape.length(); ++i) rules.prefix.push_back(cells(shape.place(i)));
+  rules.rest = cells(shape.rest);
+  return rules;
+}
+
+uint32_t ProductivitySolver::least_values(const ArrayShape& shape, uint32_t limit) const {
+  return ValueCount(*this, options_, clauses_, langs_).least(shape, limit);
 }
 
 uint32_t ProductivitySolver::max_items(const ArrayShape& shape) const {
@@ -107,14 +133,19 @@ void ProductivitySolver::depend(uint32_t target, Use use) {
 
 void ProductivitySolver::know_array(uint32_t shape) {
   const ArrayShape array = clauses_.array(shape);
+  arrays_[shape].known = true;
+  if (array.unique || !array.contains.empty()) {
+    know_counted_array(shape, array);
+    return;
+  }
   ArrayFacts& facts = arrays_[shape];
-  facts.known = true;
   const uint32_t max = max_items(array);
-  const auto prefix = static_cast<uint32_t>(array.prefix.size());
+  const auto prefix = static_cast<uint32_t>(array.length());
+  const uint32_t rest = array.rest[0];
   const uint32_t needed = std::min(array.min, prefix);
   const bool needs_rest = array.min > prefix;
   facts.possible =
-      options_.can_spell("[]") && array.min <= max && !(needs_rest && array.rest == kNone);
+      options_.can_spell("[]") && array.min <= max && !(needs_rest && rest == kNone);
   facts.waiting = needed + (needs_rest ? 1 : 0);
   // Places that are not needed still have to be explored.
   for (uint32_t i = 0; i < prefix; ++i) {
@@ -125,11 +156,26 @@ void ProductivitySolver::know_array(uint32_t shape) {
     }
   }
   if (needs_rest) {
-    depend(array.rest, {shape, Role::kItem});
-  } else if (array.rest != kNone) {
-    to_visit_.push_back(array.rest);
+    depend(rest, {shape, Role::kItem});
+  } else if (rest != kNone) {
+    to_visit_.push_back(rest);
   }
   settle_array(shape);
+}
+
+void ProductivitySolver::know_counted_array(uint32_t shape, const ArrayShape& array) {
+  if (const uint64_t size = item_rules(array).search_size(); size > kMaxCounts) {
+    throw Error::limit("json-contains-too-large",
+                       "the bounds of several 'contains' on one array multiply to more than " +
+                           std::to_string(kMaxCounts) + "; lower minContains and maxContains",
+                       "max_counts", kMaxCounts);
+  }
+  for (const auto& places : {array.prefix, array.rest}) {
+    for (const uint32_t target : places) {
+      if (target != kNone) to_visit_.push_back(target);
+    }
+  }
+  if (options_.can_spell("[]")) counted_.push_back(shape);
 }
 
 void ProductivitySolver::know_object(uint32_t shape) {
@@ -218,6 +264,12 @@ void ProductivitySolver::mark(uint32_t target) {
 }
 
 void ProductivitySolver::propagate() {
+  do {
+    propagate_marked();
+  } while (settle_counted_arrays());
+}
+
+void ProductivitySolver::propagate_marked() {
   while (!marked_.empty()) {
     const uint32_t target = marked_.back();
     marked_.pop_back();
@@ -225,6 +277,35 @@ void ProductivitySolver::propagate() {
     targets_[target].uses.clear();
     for (const Use& use : uses) apply(use);
   }
+}
+
+// True if an array turned out to have values.
+bool ProductivitySolver::settle_counted_arrays() {
+  bool settled = false;
+  bool undecided = false;
+  const auto has_values = [&](uint32_t shape) {
+    const ArrayShape array = clauses_.array(shape);
+    const ItemRules rules = item_rules(array);
+    const std::vector<uint32_t> none(rules.contains.size(), 0);
+    if (!rules.can_complete(0, none)) return false;
+    const Enough enough = array.unique ? ValueCount(*this, options_, clauses_, langs_).enough(array) : Enough::kYes;
+    undecided = undecided || enough == Enough::kUndecided;
+    if (enough != Enough::kYes) return false;
+    arrays_[shape].productive = true;
+    for (const uint32_t user : arrays_[shape].users) mark(user);
+    settled = true;
+    return true;
+  };
+  std::erase_if(counted_, has_values);
+  if (!settled && undecided) {
+    throw Error::unsupported(
+        "json-unique-items-undecided",
+        "'uniqueItems' is not supported where 'minItems' or 'contains' need more different items "
+        "than can be counted here: let each position that is needed have more values, or drop "
+        "'uniqueItems'",
+        "uniqueItems");
+  }
+  return settled;
 }
 
 }  // namespace maskwright

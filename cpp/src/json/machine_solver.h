@@ -5,6 +5,7 @@
 // the array and object shapes that wait for it; a shape that waits for nothing more makes the
 // targets of its clauses productive. What was never reached by propagation has no finite value.
 // A shape also counts the bytes that it needs: brackets, separators, names.
+// Arrays with conditions on counts of items are asked again when nothing else is left to propagate.
 //
 // Cost: linear in the places (items, members) of the reachable shapes. Repeated calls only look at
 // what is new, since the old part is closed under reachability.
@@ -35,6 +36,10 @@ class ProductivitySolver {
   bool key_spellable(uint32_t key);
   const std::string& key_text(uint32_t key) { return clauses_.keys().get(key); }
   bool quote_spellable() const { return options_.can_spell("\""); }
+  // The counts and places of an array, as far as its items are known to have values.
+  ItemRules item_rules(const ArrayShape& shape) const;
+  // How many values each item of the array has at least, up to a limit.
+  uint32_t least_values(const ArrayShape& shape, uint32_t limit) const;
   // Bounds on counts after what the separators allow.
   uint32_t max_items(const ArrayShape& shape) const;
   uint32_t max_members(const ObjectShape& shape) const;
@@ -66,6 +71,7 @@ class ProductivitySolver {
   void explore(uint32_t target);
   void visit(uint32_t target);
   void know_array(uint32_t shape);
+  void know_counted_array(uint32_t shape, const ArrayShape& array);
   void know_object(uint32_t shape);
   bool is_simple(const ObjectShape& object) const;
   void depend(uint32_t target, Use use);
@@ -74,6 +80,8 @@ class ProductivitySolver {
   void settle_object(uint32_t shape);
   void mark(uint32_t target);
   void propagate();
+  void propagate_marked();
+  bool settle_counted_arrays();
 
   OptionsTable& options_;
   TargetTable& table_;
@@ -84,6 +92,7 @@ class ProductivitySolver {
   std::vector<ObjectFacts> objects_;
   std::vector<uint32_t> to_visit_;
   std::vector<uint32_t> marked_;    // productive, not yet propagated
+  std::vector<uint32_t> counted_;   // array shapes not settled by waiting: contains, uniqueItems
   std::vector<uint8_t> spellable_;  // per key: 0 unknown, 1 no, 2 yes
 };
 

@@ -23,6 +23,7 @@ class ValueFamily;
 class KeywordFamily;
 class ArrayFamily;
 class ObjectFamily;
+class RecordFamily;
 
 // One way to read an array or object: what it satisfies, and the shape that says so.
 struct Alternative {
@@ -56,6 +57,7 @@ struct JsonTables {
   KeywordFamily* keywords = nullptr;
   ArrayFamily* arrays = nullptr;
   ObjectFamily* objects = nullptr;
+  RecordFamily* records = nullptr;
   StringFamily* strings = nullptr;
   KeyFamily* names = nullptr;
   NumberFamily* numbers = nullptr;

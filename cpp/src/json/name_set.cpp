@@ -97,6 +97,12 @@ Reg names_behind(Reg set, uint32_t code_point, const RegisterPool& regs) {
   return has(words, at, code_point) ? words[at + 1] : 0;
 }
 
+bool begins_within(Reg set, CodeRange range, const RegisterPool& regs) {
+  const Words words = regs.get(set);
+  const std::size_t at = find(words, range.lo);
+  return range.lo <= range.hi && at < words.size() && words[at] <= range.hi;
+}
+
 std::bitset<256> first_bytes(Reg set, const RegisterPool& regs) {
   std::bitset<256> out;
   const Words words = regs.get(set);

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "maskwright/automata/store.h"
+#include "maskwright/support/code_points.h"
 
 namespace maskwright {
 
@@ -27,6 +28,8 @@ uint32_t count_names(Reg set, const RegisterPool& regs);
 Reg names_behind(Reg set, uint32_t code_point, const RegisterPool& regs);
 // The same for every code point with which one begins: (code point, set) after (code point, set).
 std::span<const uint32_t> name_entries(Reg set, const RegisterPool& regs);
+// Some name of the set begins with a code point of the range.
+bool begins_within(Reg set, CodeRange range, const RegisterPool& regs);
 // The bytes with which a name of the set can begin, or end if it is empty.
 std::bitset<256> first_bytes(Reg set, const RegisterPool& regs);
 

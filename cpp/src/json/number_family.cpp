@@ -24,6 +24,13 @@ class PlainNumberFamily final : public NumberFamily {
     return intern(std::move(alive));
   }
 
+  std::vector<NumberItem> items(StateId state) const override {
+    const auto content = store_.content(state);
+    std::vector<NumberItem> out;
+    for (std::size_t i = 0; i < content.size(); i += 3) out.push_back({content[i], content[i + 1]});
+    return out;
+  }
+
   void describe(std::span<const uint32_t> content, State& state) override {
     std::vector<uint32_t> accepted;
     bool continues = false;

@@ -18,7 +18,8 @@ bool is_done_at_bottom(const Config& config, const Store& store) {
 }  // namespace
 
 MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
-    : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules) {}
+    : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules),
+      way_out_(store, runner_) {}
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
                      bool walk) {
@@ -35,9 +36,16 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
     }
     const uint32_t entry = root_entry(config, arena, walk);
     if (entry == kMissing) return false;
-    if ((state.flags & kGuarded) != 0) {
+    if ((state.flags & (kGuarded | kSuspects)) != 0) {
       refused.clear();
-      refused_below(0, {config.state, config.reg}, arena, refused);
+      if ((state.flags & kSuspects) != 0) {
+        ConfigSet own;
+        own.add(config, arena);
+        if (!way_out_.exists(own, arena)) continue;
+        refused_after(0, own, arena, refused);
+      } else {
+        refused_below(0, {config.state, config.reg}, arena, refused);
+      }
       if (!refused.empty()) {
         // What the other configurations allow stays.
         std::vector<uint32_t> own(row.size(), 0);
@@ -78,6 +86,8 @@ void MaskStore::read_to(uint32_t node, std::span<const Config> closed, Arena& ar
 
 void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row) {
   if (set.empty()) return;
+  const bool ends = !vocabulary_.tokens_at(node).empty();
+  if (ends && !way_out_.exists(set, arena)) return;
   for (const uint32_t token : vocabulary_.tokens_at(node)) row[token / 32] |= 1U << token % 32;
   if (!vocabulary_.has_children(node)) return;
   runner_.close(set, arena, nullptr);
@@ -128,6 +138,40 @@ void MaskStore::refused_below(uint32_t node, Target at, Arena& arena, std::vecto
     } else if ((store_.state(to.state).flags & kGuarded) != 0 &&
                store_.state(to.state).family == id) {
       refused_below(child, to, arena, out);
+    }
+  }
+}
+
+// The nodes below where nothing is left of some suspects, or nothing that can be completed. The
+// suspects themselves can be.
+void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, Arena& arena,
+                              std::vector<uint32_t>& out) {
+  std::bitset<256> next;
+  for (const Config& config : closed.configs()) way_out_.suspect(config, arena, next);
+  if (next.none()) return;
+  const auto reads = [&](uint8_t byte) {
+    return std::ranges::any_of(closed.configs(), [&](const Config& config) {
+      return (store_.state(config.state).flags & kWhitespace) != 0 ||
+             store_.row(config.state).find(byte) != nullptr;
+    });
+  };
+  ConfigSet after;
+  for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
+    const uint8_t byte = vocabulary_.byte(child);
+    if (!next[byte] || !reads(byte)) continue;
+    after.clear();
+    runner_.scan(closed.configs(), byte, arena, after);
+    if (after.size() == 1 && closed.size() == 1 && after[0].run > closed[0].run) {
+      // Whitespace changes nothing else.
+      refused_after(child, after, arena, out);
+      continue;
+    }
+    const bool ends = !vocabulary_.tokens_at(child).empty();
+    if (after.empty() || (ends && !way_out_.exists(after, arena))) {
+      out.push_back(child);
+    } else if (vocabulary_.has_children(child)) {
+      runner_.close(after, arena, nullptr);
+      refused_after(child, after, arena, out);
     }
   }
 }
@@ -242,6 +286,7 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     take_starts(i, levels_[0].set);
     if (levels_[0].set.empty()) continue;
     enter(root, levels_[0].set, escapes);
+    if (arena_->regs().take_unsure()) unsure_.push_back(root);
     settle(levels_[0]);
     walk_below(root, escapes);
   }
@@ -372,6 +417,8 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
       continue;
     }
     enter(i, here.set, escapes);
+    // A frame that returned at once may have led there.
+    if (arena_->regs().take_unsure()) unsure_.push_back(i);
     settle(here);
     ++i;
   }

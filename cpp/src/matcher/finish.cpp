@@ -21,6 +21,7 @@
 #include <map>
 #include <utility>
 
+#include "maskwright/automata/way_out.h"
 #include "maskwright/matcher/matcher.h"
 
 namespace maskwright {
@@ -94,6 +95,7 @@ bool Matcher::readable(uint32_t node) const {
 }
 
 bool Matcher::finishable(ConfigSet set) {
+  if (!WayOut(grammar_->store(), family_->runner).exists(set, family_->arena)) return false;
   if (!needs_search_) return true;
   const Closed closed = close_and_intern(set);
   if (closed.completed) return true;

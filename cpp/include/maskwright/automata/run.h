@@ -72,14 +72,25 @@ class Arena {
     sets_.truncate(size.sets);
     regs_.truncate(size.regs);
   }
+
+  // What is known about sets of configurations (way_out.h).
+  enum class Verdict : uint8_t { kNone, kDeadEnd, kWayOut };
+  struct Verdicts {
+    WordInterner sets;
+    std::vector<Verdict> known;  // by id
+  };
+  Verdicts& verdicts() { return verdicts_; }
+
   std::size_t memory_bytes() const {
-    return nodes_.memory_bytes() + sets_.memory_bytes() + regs_.memory_bytes();
+    return nodes_.memory_bytes() + sets_.memory_bytes() + regs_.memory_bytes() +
+           verdicts_.sets.memory_bytes();
   }
 
  private:
   WordInterner nodes_;
   WordInterner sets_;
   RegisterPool regs_;
+  Verdicts verdicts_;
 };
 
 // A set of configurations with unique {state, register, run}.

@@ -55,6 +55,7 @@ enum class FamilyId : uint8_t {
   kNumber,   // inside a number
   kArray,
   kObject,
+  kRecord,  // a JSON frame that also remembers the value it reads
   kCount,
 };
 
@@ -70,6 +71,7 @@ enum StateFlag : uint16_t {
       128,  // every callee's return makes this frame return at once: tail_state() says what
   kOrderedRegister = 256,  // some registers make others superfluous: dominates() may be true
   kGuarded = 512,          // guard() may be true
+  kSuspects = 1024,        // suspect() may be true
 };
 
 // The bytes that lead a state back to itself: in free text that is most of them.
@@ -189,6 +191,12 @@ struct Guard {
   std::bitset<256> next;
 };
 
+// What a frame can return: a set of callee ids, and its register at the end.
+struct Completion {
+  SetId accepted;
+  Reg reg;
+};
+
 // One kind of frame. Implementations are not synchronised (see Store).
 class Family {
  public:
@@ -230,6 +238,13 @@ class Family {
   virtual Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to);
   // For kGuarded: true if there are texts as Guard says.
   virtual bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out);
+  // For kSuspects: true unless the configuration can be completed for sure; whether it can be then
+  // takes a search (way_out.h). Adds to `next`, whatever the answer, the bytes behind which it can
+  // come to refuse what its mask key allows.
+  virtual bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next);
+  // All that a suspect can return, so that the search need not read it; false if it must.
+  virtual bool completions(StateId state, Reg reg, RegisterPool& regs,
+                           std::vector<Completion>& out);
 };
 
 class Store {

@@ -72,6 +72,11 @@ class LangTable {
   // The values of a language of numbers, each as canonical_number() gives it; none if there are
   // more than `limit`.
   std::optional<std::vector<std::string>> number_values(LangId number, std::size_t limit) const;
+  // The language without some values, or with none but those; not kept. Not for all numbers, which
+  // have more spellings than any other set.
+  std::unique_ptr<Lang> number_without(LangId number, std::span<const std::string> values) const;
+  std::unique_ptr<Lang> number_among(LangId number, std::span<const std::string> values) const;
+  bool is_any_number(LangId number) const;
 
  private:
   struct Impl;

@@ -42,6 +42,8 @@ class NumberFamily : public Family {
  public:
   // The state before the first byte of the number (its row gives the first bytes).
   virtual StateId start(std::span<const NumberItem> items) = 0;
+  // The alternatives that are still alive.
+  virtual std::vector<NumberItem> items(StateId state) const = 0;
 };
 
 // A member name returns its labels: {index} of a name that is listed, else one for each of the

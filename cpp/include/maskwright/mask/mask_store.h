@@ -9,8 +9,9 @@
 //
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
 // counters far from their bounds share entries. What families leave out of keys although it decides
-// is put right at the end: a *guarded* configuration refuses some trie nodes that its entries allow
-// (a short walk, each time), and nodes where a walk was *unsure* are read each time.
+// is put right at the end: a *guarded* configuration, or a *suspect*, refuses some trie nodes that
+// its entries allow (a short walk, each time), and nodes where a walk was *unsure* are read each
+// time.
 //
 // A repeated mask costs a few look-ups and copies; a new one a walk over the part of the trie that
 // the state can read.
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "maskwright/automata/run.h"
+#include "maskwright/automata/way_out.h"
 #include "maskwright/trie/trie.h"
 
 namespace maskwright {
@@ -88,6 +90,8 @@ class MaskStore {
                std::span<uint32_t> row);
   void read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row);
   void refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out);
+  void refused_after(uint32_t node, const ConfigSet& closed, Arena& arena,
+                     std::vector<uint32_t>& out);
   void append_key(const Config& config, Arena& arena, KeyWords& key);
   // The entry's id, or kMissing where it needs a walk and none is wanted.
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
@@ -118,6 +122,7 @@ class MaskStore {
   Store& store_;
   RulesMachine& rules_;
   Runner runner_;
+  WayOut way_out_;
 
   WordInterner keys_;  // tag 0: root entries; tag n + 1: children of entry n
   std::unordered_map<uint32_t, uint32_t> entry_of_key_;

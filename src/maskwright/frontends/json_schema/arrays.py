@@ -1,4 +1,4 @@
-"""Keywords about arrays: items by position, the rest, and how many.
+"""Keywords about arrays: items by position, the rest, how many, which of them, all different.
 
 Idea: `prefixItems` with `items`, or array-form `items` with `additionalItems`, are one node. The
 first keyword of such a group converts the whole group, the others do nothing.
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     from .convert import Converter
 
-__all__ = ["additional_items", "item_count", "items", "prefix_items", "unevaluated"]
+__all__ = [
+    "additional_items",
+    "contains",
+    "contains_count",
+    "item_count",
+    "items",
+    "prefix_items",
+    "unevaluated",
+    "unique_items",
+]
 
 
 def prefix_items(conv: Converter, key: str, value: Any) -> None:
@@ -83,3 +92,44 @@ def unevaluated(conv: Converter, key: str, value: Any) -> None:
 def item_count(conv: Converter, key: str, _value: Any) -> None:
     """`minItems`, `maxItems`."""
     add_counts(conv, key, "minItems", "maxItems", conv.builder.item_count)
+
+
+def contains(conv: Converter, key: str, value: Any) -> None:
+    """`contains` with `minContains` and `maxContains`: how many items satisfy a schema."""
+    if no.has_effect(conv, key):
+        conv.visit(value, key)
+        conv.pending.append((_finish_contains, value))
+    else:
+        conv.ignore(key)
+
+
+def _finish_contains(conv: Converter, value: Any) -> None:
+    node = conv.node_of(value)
+    builder = conv.builder
+    if "minContains" not in conv.resource.dialect.handlers:
+        conv.parts.append(builder.contains(node, 1, None))
+        return
+    add_counts(
+        conv,
+        "contains",
+        "minContains",
+        "maxContains",
+        lambda low, high: builder.contains(node, low, high),
+        default_low=1,
+    )
+
+
+def contains_count(conv: Converter, key: str, _value: Any) -> None:
+    """`minContains` and `maxContains`; without `contains` they say nothing."""
+    if "contains" not in conv.schema:
+        conv.ignore(key)
+
+
+def unique_items(conv: Converter, key: str, value: Any) -> None:
+    """`uniqueItems`; false says nothing."""
+    if not isinstance(value, bool):
+        raise malformed(value, "a Boolean", conv.location, key)
+    if not value or not no.has_effect(conv, key):
+        conv.ignore(key)
+    else:
+        conv.parts.append(conv.builder.unique_items())

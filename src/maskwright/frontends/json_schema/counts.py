@@ -31,12 +31,14 @@ def add_counts(
     low_key: str,
     high_key: str,
     build: Callable[[int, int | None], int],
+    *,
+    default_low: int = 0,
 ) -> None:
     """Add the node for a minimum and a maximum; the first keyword of the two does it."""
     schema = conv.schema
     if key == high_key and low_key in schema:
         return
-    low = _count(conv, low_key) if low_key in schema else 0
+    low = _count(conv, low_key) if low_key in schema else default_low
     high = _count(conv, high_key) if high_key in schema else None
     if low > MAX_COUNT:
         raise LimitExceededError(

@@ -91,13 +91,13 @@ _DRAFT_4: dict[str, Handler] = {
     "properties": objects.properties,
     "required": objects.required,
     "type": scalars.type_,
-    "uniqueItems": no.unique_items,
+    "uniqueItems": arrays.unique_items,
 }
 _DRAFT_6: dict[str, Handler] = {
     **{key: handler for key, handler in _DRAFT_4.items() if key != "id"},
     "$id": _structural,
     "const": scalars.const,
-    "contains": no.keyword,
+    "contains": arrays.contains,
     "propertyNames": objects.property_names,
 }
 _DRAFT_7: dict[str, Handler] = {
@@ -115,8 +115,8 @@ _DRAFT_2019_09: dict[str, Handler] = {
     "$vocabulary": _structural,
     "dependentRequired": conditions.dependent_required,
     "dependentSchemas": conditions.dependent_schemas,
-    "maxContains": no.contains_count,
-    "minContains": no.contains_count,
+    "maxContains": arrays.contains_count,
+    "minContains": arrays.contains_count,
     "unevaluatedItems": arrays.unevaluated,
     "unevaluatedProperties": objects.unevaluated,
 }

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .faults import malformed, not_a_schema, unsupported_keyword
+from .faults import not_a_schema, unsupported_keyword
 
 if TYPE_CHECKING:
     from .convert import Converter
 
 __all__ = [
-    "contains_count",
     "has_effect",
     "keyword",
     "schema",
-    "unique_items",
 ]
 
 _CONSTRAINS = {
@@ -54,17 +52,3 @@ def schema(conv: Converter, key: str, value: Any) -> None:
         raise not_a_schema(value, conv.location, key)
     if value is not True:
         keyword(conv, key, value)
-
-
-def unique_items(conv: Converter, key: str, value: Any) -> None:
-    """`uniqueItems`; false says nothing."""
-    if not isinstance(value, bool):
-        raise malformed(value, "a Boolean", conv.location, key)
-    if value:
-        keyword(conv, key, value)
-
-
-def contains_count(conv: Converter, key: str, _value: Any) -> None:
-    """`minContains` and `maxContains`; without `contains` they say nothing."""
-    if "contains" not in conv.schema:
-        conv.ignore(key)
