@@ -43,6 +43,8 @@ OPTIONS = {
 }
 SCALARS = (None, False, True, 0, 1, 2, -1, 1.5, 10, "", "a", "b", "ab")
 KEYS = ("a", "b", "c")
+EXPONENTS = [b"e%d" % exponent for exponent in sorted(range(-30, 31), key=abs)]
+KEY_TEXTS = [key.encode() for key in KEYS]
 MAX_STEPS_TO_END = 400
 
 
@@ -224,9 +226,12 @@ class World:
         if content is None:
             if matcher.is_completed():
                 return None
-            steps = [b"}", b"]", *(bytes([b]) for b in rng.sample(b'"",:01-tn[{', 11))]
+            steps = [b"}", b"]", *(bytes([b]) for b in rng.sample(b'"",:tn[{', 8))]
+            # Digits are many; an exponent often ends what they have begun.
+            steps += [*EXPONENTS, *(bytes([b]) for b in rng.sample(b"0123456789-", 11))]
         else:
-            rests = [w[len(content) :] + b'"' for w in self._words if w.startswith(content)]
+            words = KEY_TEXTS if rng.random() < 0.5 else self._words
+            rests = [w[len(content) :] + b'"' for w in words if w.startswith(content)]
             letters = rng.sample((b"a", b"b", b"x"), 3)
             steps = [b'"', *rng.sample(rests, len(rests)), *letters]
             if rng.random() < 0.8:

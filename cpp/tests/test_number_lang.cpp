@@ -1,16 +1,19 @@
-// Number languages against comparison of padded digits, and number frames over bytes.
+// Number languages against exact arithmetic: all short texts, and all live prefixes.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <array>
+#include <deque>
 #include <random>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir_writer.h"
-#include "json/number_lang.h"
+#include "json/decimal.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/json/strings.h"
+#include "maskwright/support/error.h"
+#include "number_testing.h"
 
 using namespace maskwright;
 
@@ -22,242 +25,304 @@ std::array<bool, 256> everything() {
   return result;
 }
 
+std::array<bool, 256> bytes_of(const std::string& chars) {
+  std::array<bool, 256> result{};
+  for (const char c : chars) result[static_cast<uint8_t>(c)] = true;
+  return result;
+}
+
 Ir nothing() {
   test::IrWriter writer;
   writer.empty();
   return writer.finish();
 }
 
-bool matches(Lang& lang, const std::string& text) {
+struct Fixture {
+  Ir ir = nothing();
+  LangTable table;
+  explicit Fixture(const std::array<bool, 256>& spellable = everything())
+      : table(ir, spellable, 50000) {}
+  Lang& lang(const NumberSpec& spec) { return table.get(table.number(spec)); }
+  bool is_empty(const NumberSpec& spec) { return lang(spec).start() == kDeadLang; }
+};
+
+uint32_t walk(Lang& lang, const std::string& text) {
   uint32_t state = lang.start();
   for (const char c : text) {
-    if (state == kDeadLang) return false;
+    if (state == kDeadLang) return state;
     state = lang.move(state, static_cast<uint8_t>(c));
   }
+  return state;
+}
+
+bool matches(Lang& lang, const std::string& text) {
+  const uint32_t state = walk(lang, text);
   return state != kDeadLang && lang.accepts(state);
 }
 
-// Exact order by padding both magnitudes to one width: independent of the code under test.
-int order(const std::string& a, const std::string& b) {
-  const auto padded = [](std::string text) {
-    if (text.front() == '-') text.erase(0, 1);
-    std::size_t dot = text.find('.');
-    if (dot == std::string::npos) {
-      dot = text.size();
-      text += ".";
+// The shortest way from a state to acceptance.
+std::string completion(Lang& lang, uint32_t from) {
+  std::unordered_map<uint32_t, std::string> ways{{from, ""}};
+  std::deque<uint32_t> queue{from};
+  while (!queue.empty()) {
+    const uint32_t state = queue.front();
+    queue.pop_front();
+    if (lang.accepts(state)) return ways[state];
+    const auto row = lang.arcs(state);
+    for (const Lang::Arc& arc : std::vector<Lang::Arc>(row.begin(), row.end())) {
+      const std::string way = ways[state] + static_cast<char>(arc.lo);
+      if (ways.emplace(arc.target, way).second) queue.push_back(arc.target);
     }
-    return std::string(400 - dot, '0') + text + std::string(400 - (text.size() - dot), '0');
-  };
-  const std::string x = padded(a);
-  const std::string y = padded(b);
-  const bool zero = x.find_first_of("123456789") == std::string::npos &&
-                    y.find_first_of("123456789") == std::string::npos;
-  if (zero) return 0;
-  const int sign_a = a.front() == '-' ? -1 : 1;
-  const int sign_b = b.front() == '-' ? -1 : 1;
-  if (sign_a != sign_b) return sign_a;
-  return x == y ? 0 : (x < y ? -sign_a : sign_a);
-}
-
-// The JSON grammar of numbers by hand; `fraction`: the digits allowed behind the point.
-bool has_grammar(const std::string& text, const std::string& fraction, bool exponents) {
-  std::size_t at = 0;
-  const auto skip = [&](const std::string& letters) {
-    const std::size_t from = at;
-    while (at < text.size() && letters.find(text[at]) != std::string::npos) ++at;
-    return at - from;
-  };
-  const auto one = [&](const std::string& letters) {
-    if (at == text.size() || letters.find(text[at]) == std::string::npos) return false;
-    ++at;
-    return true;
-  };
-  one("-");
-  if (!one("0") && skip("0123456789") == 0) return false;
-  if (one(".") && skip(fraction) == 0) return false;
-  if (exponents && one("eE")) {
-    one("+-");
-    if (skip("0123456789") == 0) return false;
   }
-  return at == text.size();
+  return "none";
 }
 
-bool expected(const NumberSpec& spec, const std::string& text) {
-  if (!has_grammar(text, spec.integer ? "0" : "0123456789", false)) return false;
-  const int below = spec.has_lo ? order(text, spec.lo) : 1;
-  const int above = spec.has_hi ? order(text, spec.hi) : -1;
-  if (below < 0 || (below == 0 && spec.lo_exclusive)) return false;
-  if (above > 0 || (above == 0 && spec.hi_exclusive)) return false;
-  if (!spec.has_values) return true;
-  return std::any_of(spec.values.begin(), spec.values.end(),
-                     [&](const std::string& value) { return order(text, value) == 0; });
-}
-
-class Decimals {
+// Compares a language with its specification on all texts up to a length, and completes what is
+// alive on the way.
+class Comparison {
  public:
-  explicit Decimals(uint32_t seed) : random_(seed) {}
-  uint32_t pick(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
+  Comparison(const NumberSpec& spec, Lang& lang, std::string chars, std::size_t length)
+      : spec_(spec), lang_(lang), chars_(std::move(chars)), length_(length) {}
 
-  std::string digits(uint32_t count) {
-    static const std::string few = "0159";
-    std::string out;
-    for (uint32_t i = 0; i < count; ++i) out += few[pick(4)];
-    return out;
-  }
-  std::string text(uint32_t width) {
-    std::string out = pick(3) == 0 ? "-" : "";
-    out += pick(4) == 0 ? "0" : std::to_string(1 + pick(9)) + digits(pick(width + 1));
-    if (pick(2) == 0) out += "." + digits(1 + pick(width + 1));
-    return out;
-  }
-  // A text close to `base`: one digit changed, cut or extended.
-  std::string near(std::string base) {
-    const auto at = pick(static_cast<uint32_t>(base.size()));
-    switch (pick(5)) {
-      case 0: break;
-      case 1:
-        if (base[at] >= '0' && base[at] <= '9') base[at] = digits(1)[0];
-        break;
-      case 2: base = base.substr(0, at + 1); break;
-      case 3: base = base.front() == '-' ? base.substr(1) : "-" + base; break;
-      default: base += digits(1);
-    }
-    if (pick(3) == 0) base += base.find('.') == std::string::npos ? ".00" : "00";
-    return base;
-  }
+  void run() { visit(lang_.start()); }
+  uint32_t accepted() const { return accepted_; }
 
  private:
-  std::mt19937 random_;
+  void visit(uint32_t state) {
+    const bool valid = test::satisfies(spec_, text_);
+    const bool accepted = state != kDeadLang && lang_.accepts(state);
+    if (valid != accepted) {
+      CAPTURE(text_);
+      REQUIRE(accepted == valid);
+    }
+    accepted_ += accepted ? 1 : 0;
+    if (state != kDeadLang && completed_.emplace(state, true).second) {
+      const std::string text = text_ + completion(lang_, state);
+      CAPTURE(text);
+      REQUIRE(matches(lang_, text));
+      if (text.size() <= test::kMaxLength) REQUIRE(test::satisfies(spec_, text));
+    }
+    if (text_.size() == length_) return;
+    for (const char c : chars_) {
+      text_ += c;
+      visit(state == kDeadLang ? state : lang_.move(state, static_cast<uint8_t>(c)));
+      text_.pop_back();
+    }
+  }
+
+  const NumberSpec& spec_;
+  Lang& lang_;
+  std::string chars_;
+  std::size_t length_;
+  std::string text_;
+  std::unordered_map<uint32_t, bool> completed_;
+  uint32_t accepted_ = 0;
 };
 
 }  // namespace
 
 TEST_CASE("numbers without a restriction have the JSON grammar") {
-  const Ir ir = nothing();
-  LangTable table(ir, everything(), 50000);
-  Lang& any = table.get(table.number({}));
-  NumberSpec integer;
-  integer.integer = true;
-  Lang& whole = table.get(table.number(integer));
-  std::mt19937 random(3);
-  for (int i = 0; i < 20000; ++i) {
-    static const std::string letters = "01.-+eE";
-    std::string text;
-    for (auto n = random() % 8; n > 0; --n) text += letters[random() % letters.size()];
-    CAPTURE(text);
-    REQUIRE(matches(any, text) == has_grammar(text, "0123456789", true));
-    REQUIRE(matches(whole, text) == expected(integer, text));
+  Fixture fixture;
+  Lang& any = fixture.lang({});
+  for (const char* text : {"0", "-0", "10", "0.50", "1e5", "1E+05", "-1.5e-99999", "0e0"}) {
+    CHECK(matches(any, text));
   }
-  CHECK(matches(whole, "-0"));
-  CHECK(matches(whole, "12.000"));
+  for (const char* text : {"", "-", "01", ".5", "5.", "+1", "1e", "1e+", "--1", "1.2.3", "1e5.0"}) {
+    CHECK_FALSE(matches(any, text));
+  }
+  Comparison({}, any, "-01.e", 6).run();
 }
 
-TEST_CASE("bounds compare exactly") {
-  const Ir ir = nothing();
-  for (uint32_t seed = 0; seed < 700; ++seed) {
-    Decimals decimals(seed);
-    const uint32_t width = seed % 50 == 49 ? 150 : 1 + seed % 4;
-    NumberSpec spec;
-    spec.integer = decimals.pick(3) == 0;
-    spec.has_lo = decimals.pick(3) != 0;
-    spec.has_hi = !spec.has_lo || decimals.pick(2) == 0;
-    spec.lo_exclusive = decimals.pick(2) == 0;
-    spec.hi_exclusive = decimals.pick(2) == 0;
-    if (spec.has_lo) spec.lo = langs::normalise_decimal(decimals.text(width));
-    if (spec.has_hi) {
-      const std::string hi = spec.has_lo && decimals.pick(2) == 0 ? spec.lo : decimals.text(width);
-      spec.hi = langs::normalise_decimal(hi);
-    }
-    LangTable table(ir, everything(), 50000);
-    Lang& lang = table.get(table.number(spec));
+TEST_CASE("random specifications, all short texts") {
+  uint32_t accepted = 0;
+  for (uint32_t seed = 0; seed < 150; ++seed) {
     CAPTURE(seed);
-    CAPTURE(spec.lo);
-    CAPTURE(spec.hi);
-    CAPTURE(spec.integer);
-    for (int i = 0; i < 60; ++i) {
-      const uint32_t kind = decimals.pick(3);
-      std::string text = decimals.text(width);
-      if (kind == 1 && spec.has_lo) text = decimals.near(spec.lo);
-      if (kind == 2 && spec.has_hi) text = decimals.near(spec.hi);
-      CAPTURE(text);
-      REQUIRE(matches(lang, text) == expected(spec, text));
-    }
+    test::Specs specs(seed);
+    const NumberSpec spec = specs.next();
+    CAPTURE(test::describe(spec));
+    Fixture fixture;
+    const std::string digits = seed % 3 == 0 ? "012" : (seed % 3 == 1 ? "057" : "139");
+    Comparison comparison(spec, fixture.lang(spec), "-.e" + digits, 6);
+    comparison.run();
+    accepted += comparison.accepted();
+  }
+  CHECK(accepted > 10000);
+}
+
+TEST_CASE("vocabularies without some characters") {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    test::Specs specs(seed + 500);
+    const NumberSpec spec = specs.next();
+    CAPTURE(test::describe(spec));
+    static const std::array<std::string, 6> alphabets{"-.e012", "0123456789", ".-0123456789",
+                                                      "-e157", "E3.0", "0123456789.eE"};
+    const std::string& chars = alphabets[seed % alphabets.size()];
+    Fixture fixture(bytes_of(chars));
+    Comparison(spec, fixture.lang(spec), chars, chars.size() > 10 ? 4 : 6).run();
   }
 }
 
-TEST_CASE("bounds without any number between them are empty") {
-  const Ir ir = nothing();
-  LangTable table(ir, everything(), 50000);
-  const auto empty = [&](bool integer, const char* lo, bool lo_exclusive, const char* hi,
-                         bool hi_exclusive) {
-    NumberSpec spec;
-    spec.integer = integer;
-    spec.has_lo = spec.has_hi = true;
-    spec.lo = lo;
-    spec.hi = hi;
-    spec.lo_exclusive = lo_exclusive;
-    spec.hi_exclusive = hi_exclusive;
-    return table.get(table.number(spec)).start() == kDeadLang;
-  };
-  CHECK(empty(true, "0.2", false, "0.8", false));
-  CHECK_FALSE(empty(false, "0.2", true, "0.8", true));
-  CHECK(empty(false, "1", true, "1", false));
-  CHECK_FALSE(empty(false, "1", false, "1", false));
-  CHECK(empty(true, "-1", true, "0", true));
-  CHECK_FALSE(empty(true, "-1", true, "0", false));
-  CHECK(empty(false, "2", false, "1", false));
-  CHECK_FALSE(empty(false, "0", true, "0.0000001", true));
+TEST_CASE("conjunctions without any number are empty") {
+  Fixture fixture;
+  NumberSpec spec;
+  spec.integer = true;
+  spec.within = {test::between("0.2", "0.8")};
+  CHECK(fixture.is_empty(spec));
+  spec.integer = false;
+  CHECK_FALSE(fixture.is_empty(spec));
+  spec.multiples_of = {"3"};
+  CHECK(fixture.is_empty(spec));
+  spec.within = {test::between("1", "2")};
+  CHECK(fixture.is_empty(spec));
+  spec.within = {test::between("-1", "2")};
+  CHECK_FALSE(fixture.is_empty(spec));
+  spec.excluded = {"0"};
+  CHECK(fixture.is_empty(spec));
+  spec = {};
+  spec.fractional = true;
+  spec.multiples_of = {"0.5"};
+  spec.within = {test::between("7", "8")};
+  CHECK_FALSE(fixture.is_empty(spec));
+  spec.excluded = {"7.5"};
+  CHECK(fixture.is_empty(spec));
+  spec = {};
+  spec.multiples_of = {"6"};
+  spec.not_multiples_of = {"3"};
+  CHECK(fixture.is_empty(spec));
+  spec.not_multiples_of = {"4"};
+  CHECK_FALSE(fixture.is_empty(spec));
+  spec.has_values = true;
+  spec.values = {"5", "12"};
+  CHECK(fixture.is_empty(spec));
+  spec.values = {"6"};
+  CHECK_FALSE(fixture.is_empty(spec));
 }
 
-TEST_CASE("values in every plain spelling") {
-  const Ir ir = nothing();
-  for (uint32_t seed = 0; seed < 200; ++seed) {
-    Decimals decimals(seed + 1000);
-    NumberSpec spec;
-    spec.has_values = true;
-    for (uint32_t i = 0; i <= seed % 12; ++i) {
-      const std::string value = decimals.pick(6) == 0 ? "0" : decimals.text(2);
-      spec.values.push_back(langs::normalise_decimal(value));
-    }
-    spec.integer = decimals.pick(4) == 0;
-    spec.has_lo = decimals.pick(4) == 0;
-    if (spec.has_lo) spec.lo = "0.5";
-    LangTable table(ir, everything(), 50000);
-    Lang& lang = table.get(table.number(spec));
-    bool none = true;
-    for (int i = 0; i < 80; ++i) {
-      const auto index = decimals.pick(static_cast<uint32_t>(spec.values.size()));
-      const std::string& value = spec.values[index];
-      const std::string text = decimals.near(value);
-      CAPTURE(text);
-      REQUIRE(matches(lang, text) == expected(spec, text));
-    }
-    for (const std::string& value : spec.values) none = none && !expected(spec, value);
-    REQUIRE((lang.start() == kDeadLang) == none);
-  }
+TEST_CASE("bounds and divisors beyond machine numbers") {
+  Fixture fixture;
+  NumberSpec spec;
+  spec.within = {test::between("9007199254740993", "9007199254740993")};
+  CHECK(matches(fixture.lang(spec), "9007199254740993.0"));
+  CHECK(matches(fixture.lang(spec), "9007199254740993000e-3"));
+  CHECK_FALSE(matches(fixture.lang(spec), "9007199254740992"));
+  const std::string huge = "1" + std::string(308, '0');
+  spec = {};
+  spec.multiples_of = {huge};
+  CHECK(matches(fixture.lang(spec), "3e308"));
+  CHECK(matches(fixture.lang(spec), "3.0E+308"));
+  CHECK_FALSE(matches(fixture.lang(spec), "3e307"));
+  CHECK(matches(fixture.lang(spec), "0"));
+  CHECK_FALSE(matches(fixture.lang(spec), "3e401"));
+  spec.multiples_of = {"0.00000001"};
+  CHECK(matches(fixture.lang(spec), "12.00000001"));
+  CHECK(matches(fixture.lang(spec), "1e-8"));
+  CHECK_FALSE(matches(fixture.lang(spec), "1e-9"));
+  spec.multiples_of = {"0.01"};
+  CHECK(matches(fixture.lang(spec), "19.99"));
+  CHECK(walk(fixture.lang(spec), "19.999") != kDeadLang);  // 19.999e1
+  spec.multiples_of = {"0.123456789012345", "7"};
+  CHECK_FALSE(fixture.is_empty(spec));
+  spec.multiples_of = {"0.1234567890123457", "0.9876543210987653"};
+  CHECK_THROWS_WITH_AS(fixture.table.number(spec),
+                       doctest::Contains("more than 17 significant digits"), Error);
 }
 
-TEST_CASE("equal specifications are one language, spelling cuts") {
-  const Ir ir = nothing();
-  LangTable table(ir, everything(), 50000);
+TEST_CASE("endless spellings stay alive, their states are few") {
+  Fixture fixture;
+  NumberSpec spec;
+  spec.integer = true;
+  spec.within = {test::between("0", "100")};
+  Lang& lang = fixture.lang(spec);
+  CHECK(matches(lang, "1." + std::string(5000, '0')));
+  CHECK(matches(lang, "60e-1"));
+  CHECK(matches(lang, "0." + std::string(250, '0') + "7e251"));
+  CHECK(matches(lang, "7" + std::string(400, '0') + "e-400"));
+  CHECK(matches(lang, "7e" + std::string(5000, '0')));
+  CHECK(walk(lang, "7" + std::string(401, '0')) != kDeadLang);
+  CHECK(walk(lang, "7" + std::string(403, '0')) == kDeadLang);
+  CHECK(walk(lang, "123") == kDeadLang);
+  // All two-digit numbers without a zero are one state.
+  CHECK(walk(lang, "23") == walk(lang, "99"));
+  CHECK(walk(lang, "7" + std::string(2, '0')) == walk(lang, "9" + std::string(2, '0')));
+}
+
+TEST_CASE("a search among multiples ends") {
+  Fixture fixture;
+  NumberSpec spec;
+  spec.integer = true;
+  spec.within = {test::between("1", "30000")};
+  for (int i = 1; i < 30000; ++i) spec.excluded.push_back(std::to_string(i));
+  CHECK(matches(fixture.lang(spec), "30000"));
+  CHECK_FALSE(matches(fixture.lang(spec), "29999"));
+  CHECK(walk(fixture.lang(spec), "2") == kDeadLang);
+  spec.excluded.emplace_back("30000");
+  CHECK(fixture.is_empty(spec));
+  spec = {};
+  spec.integer = true;
+  spec.within = {test::between("90", "96")};
+  spec.not_multiples_of = {"2", "3", "5", "7"};
+  CHECK(fixture.is_empty(spec));
+  spec.within = {test::between("90", "97")};
+  CHECK(matches(fixture.lang(spec), "97"));
+}
+
+TEST_CASE("equal specifications are one language") {
+  Fixture fixture;
   NumberSpec a;
   a.has_values = true;
   a.values = {"2", "1", "2"};
   NumberSpec b = a;
   b.values = {"1", "2"};
-  b.lo = "ignored without has_lo";
-  CHECK(table.number(a) == table.number(b));
-  std::array<bool, 256> bytes{};
-  for (const char c : {'1', '.', '-'}) bytes[static_cast<uint8_t>(c)] = true;
-  LangTable poor(ir, bytes, 50000);
-  Lang& ones = poor.get(poor.number({}));
-  CHECK(matches(ones, "-11.1"));
-  CHECK_FALSE(matches(ones, "0"));
-  NumberSpec integer;
-  integer.integer = true;
-  Lang& whole = poor.get(poor.number(integer));
-  CHECK(matches(whole, "11"));
-  CHECK(whole.move(whole.move(whole.start(), '1'), '.') == kDeadLang);
+  CHECK(fixture.table.number(a) == fixture.table.number(b));
+  a = b = {};
+  a.within = {test::between("1", "5"), test::between("0", "3")};
+  b.within = {test::between("1", "3")};
+  CHECK(fixture.table.number(a) == fixture.table.number(b));
+  a.multiples_of = {"0.5", "2", "6"};
+  b.multiples_of = {"6"};
+  CHECK(fixture.table.number(a) == fixture.table.number(b));
+}
+
+TEST_CASE("canonical numbers") {
+  for (const char* text : {"0", "-0", "0.000", "0e99999999999999999999", "-0.0E-1"}) {
+    CHECK(canonical_number(text) == "0");
+  }
+  for (const char* text : {"125", "125.000", "1.25e2", "12500E-2", "0.00125e+00005"}) {
+    CHECK(canonical_number(text) == "125e0");
+  }
+  CHECK(canonical_number("-20.5") == "-205e-1");
+  CHECK(canonical_number("1000") == "1e3");
+  const std::string nines(30, '9');
+  CHECK(canonical_number("10e" + nines) == "1e1" + std::string(30, '0'));
+  CHECK(canonical_number("0.1e1" + std::string(30, '0')) == "1e" + nines);
+  CHECK(canonical_number("0.1e-" + nines) == "1e-1" + std::string(30, '0'));
+  CHECK(canonical_number("10e-1" + std::string(30, '0')) == "1e-" + nines);
+}
+
+TEST_CASE("the values of a language") {
+  Fixture fixture;
+  const auto values = [&](const NumberSpec& spec, std::size_t limit) {
+    return fixture.table.number_values(fixture.table.number(spec), limit);
+  };
+  using Texts = std::vector<std::string>;
+  NumberSpec spec;
+  CHECK_FALSE(values(spec, 10).has_value());
+  spec.within = {test::between("-1", "2")};
+  CHECK_FALSE(values(spec, 10).has_value());
+  spec.integer = true;
+  CHECK(values(spec, 4) == Texts{"0", "1e0", "2e0", "-1e0"});
+  CHECK_FALSE(values(spec, 3).has_value());
+  spec.excluded = {"1"};
+  CHECK(values(spec, 3) == Texts{"0", "2e0", "-1e0"});
+  spec.integer = false;
+  spec.within = {test::between("0.5", "0.5")};
+  CHECK(values(spec, 3) == Texts{"5e-1"});
+  spec = {};
+  spec.has_values = true;
+  spec.values = {"10", "-3"};
+  CHECK(values(spec, 2) == Texts{"-3e0", "1e1"});
+  CHECK_FALSE(values(spec, 1).has_value());
 }
 
 TEST_CASE("number frames return the alternatives that accept") {
@@ -267,8 +332,7 @@ TEST_CASE("number frames return the alternatives that accept") {
   const auto family = make_number_family(store, table);
   store.register_family(FamilyId::kNumber, *family);
   NumberSpec small;
-  small.has_hi = true;
-  small.hi = "3";
+  small.within = {test::at_most("3")};
   NumberSpec integer;
   integer.integer = true;
   NumberSpec impossible;

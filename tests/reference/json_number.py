@@ -1,12 +1,13 @@
 """Which numbers a conjunction allows, and whether a beginning of a number can become one of them.
 
-Idea: the numbers that a plain decimal ``-?(0|[1-9][0-9]*)(\\.[0-9]+)?`` may become by appending
-digits fill intervals of magnitudes: ``12`` gives [12, 13), [120, 130), [1200, 1300), ...; ``1.5``
-gives [1.5, 1.6). All finite decimals in them are reached, so the question is whether such an
-interval meets the bounds, in an integer where one is wanted. If the vocabulary lacks digits, the
-few digits that matter are tried one by one.
+Idea: the numbers that the digits ``12`` may become by appending digits, a fraction and an exponent
+fill the intervals [12, 13) * 10^j, for all j from the least exponent on; ``1.5`` fills
+[15, 16) * 10^j for the exponents minus one. All finite decimals in them are reached, so the
+question is whether such an interval meets the bounds in a multiple of what is asked for. Intervals
+far from all numbers named behave as their neighbours do, so few j matter. If the vocabulary lacks
+digits, those that it has are tried one by one. An exponent that was begun is tried to its end.
 
-Cost: the digits of the bounds; exponential in them if digits are lacking.
+Cost: the digits of the bounds, and of the text; exponential in them if digits are lacking.
 """
 
 from __future__ import annotations
@@ -16,12 +17,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from .json_text import is_complete_number
 
-_PLAIN = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)?")
+_MANTISSA = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)?")
+_WITH_EXPONENT = re.compile(r"(.*[0-9])[eE]([+-]?)([0-9]*)")
 _DIGITS = frozenset(b"0123456789")
-_SPELLING = frozenset(b"0123456789-.")
+#: With all of these, a beginning can be completed if any digits complete it.
+_SPELLING = _DIGITS | frozenset(b".")
+#: The greatest exponent where something is asked of the value.
+_MAX_EXPONENT = 400
 
 
 @dataclass(frozen=True)
@@ -40,14 +46,24 @@ class NumberSet:
     lows: tuple[Bound, ...] = ()
     highs: tuple[Bound, ...] = ()
     values: frozenset[Fraction] | None = None
+    divisors: tuple[Fraction, ...] = ()
 
     @property
     def any_spelling(self) -> bool:
-        return not (self.integers_only or self.lows or self.highs or self.values is not None)
+        return self == NumberSet(False)
+
+    @property
+    def divisor(self) -> Fraction | None:
+        """What all the numbers are multiples of, if anything."""
+        divisors = [*self.divisors, *([Fraction(1)] if self.integers_only else [])]
+        if not divisors:
+            return None
+        common = math.lcm(*(d.denominator for d in divisors))
+        return Fraction(math.lcm(*(int(d * common) for d in divisors)), common)
 
     def holds(self, value: Fraction) -> bool:
         """Whether a value is in the set."""
-        if self.integers_only and value.denominator != 1:
+        if self.divisor is not None and (value / self.divisor).denominator != 1:
             return False
         if self.values is not None and value not in self.values:
             return False
@@ -59,13 +75,13 @@ class NumberSet:
         """Whether some finite decimal of an interval (None: unbounded) is in the set."""
         lows = (*self.lows, *([low] if low else []))
         highs = (*self.highs, *([high] if high else []))
-        narrowed = NumberSet(self.integers_only, lows, highs, self.values)
+        narrowed = NumberSet(self.integers_only, lows, highs, self.values, self.divisors)
         if self.values is not None:
             return any(narrowed.holds(v) for v in self.values)
         bottom = max(lows, key=lambda b: (b.value, b.exclusive), default=None)
         top = min(highs, key=lambda b: (b.value, not b.exclusive), default=None)
-        if self.integers_only:
-            return _integer_between(bottom, top)
+        if self.divisor is not None:
+            return _multiple_between(self.divisor, bottom, top)
         if bottom is None or top is None:
             return True
         if bottom.value == top.value:
@@ -75,27 +91,23 @@ class NumberSet:
     def scale(self) -> int:
         """An upper bound of the digits, before and behind the point, of the numbers named."""
         named = [b.value for b in (*self.lows, *self.highs)] + list(self.values or ())
+        named += [] if self.divisor is None else [self.divisor]
         digits = 1
         for value in named:
             digits = max(digits, len(str(abs(value.numerator))) + len(str(value.denominator)))
         return digits
 
 
-def _integer_between(bottom: Bound | None, top: Bound | None) -> bool:
+def _multiple_between(divisor: Fraction, bottom: Bound | None, top: Bound | None) -> bool:
     if bottom is None or top is None:
         return True
-    first = math.ceil(bottom.value)
-    if bottom.exclusive and first == bottom.value:
+    first = math.ceil(bottom.value / divisor)
+    if bottom.exclusive and first * divisor == bottom.value:
         first += 1
-    last = math.floor(top.value)
-    if top.exclusive and last == top.value:
+    last = math.floor(top.value / divisor)
+    if top.exclusive and last * divisor == top.value:
         last -= 1
     return first <= last
-
-
-def value_of(text: str) -> Fraction:
-    """The value of a JSON number."""
-    return Fraction(text)
 
 
 def is_valid(text: str, allowed: NumberSet) -> bool:
@@ -104,33 +116,67 @@ def is_valid(text: str, allowed: NumberSet) -> bool:
         return False
     if allowed.any_spelling:
         return True
-    return "e" not in text.lower() and allowed.holds(value_of(text))
+    begun = _WITH_EXPONENT.fullmatch(text)
+    if begun is None:
+        return allowed.holds(Fraction(text))
+    mantissa, sign, digits = begun.groups()
+    size = int(digits)
+    return size <= _MAX_EXPONENT and allowed.holds(_scaled(mantissa, int(f"{sign}{size}")))
 
 
+@lru_cache(maxsize=100_000)
 def can_become(text: str, allowed: NumberSet, usable: frozenset[int]) -> bool:
     """Whether some completion of ``text`` (may be empty) by usable bytes is valid."""
     if allowed.any_spelling:
         return is_complete_number(text) or bool(usable & _DIGITS)
+    begun = _WITH_EXPONENT.fullmatch(text)
+    if begun is not None:
+        mantissa, sign, digits = begun.groups()
+        exponents = _exponents(sign, digits, usable)
+        return any(allowed.holds(_scaled(mantissa, exponent)) for exponent in exponents)
     if usable >= _SPELLING:
-        return _reaches(text, allowed)
+        return _reaches(text, allowed, usable)
     return _search(text, allowed, usable, len(text) + 2 * allowed.scale() + 4)
 
 
+def _scaled(mantissa: str, exponent: int) -> Fraction:
+    return Fraction(mantissa) * Fraction(10) ** exponent
+
+
+def _exponents(sign: str, digits: str, usable: frozenset[int]) -> Iterator[int]:
+    """The exponents that the beginning of one may become."""
+    begun = digits.lstrip("0")
+    for size in range(_MAX_EXPONENT + 1):
+        text = str(size)
+        following = "" if digits and not size and not begun else text.removeprefix(begun)
+        if not text.startswith(begun) or not usable >= frozenset(following.encode()):
+            continue
+        if sign != "-":
+            yield size
+        if sign == "-" or (not sign and not digits and ord("-") in usable):
+            yield -size
+
+
 def _search(text: str, allowed: NumberSet, usable: frozenset[int], max_length: int) -> bool:
-    if not _reaches(text, allowed) or len(text) > max_length:
+    if not _reaches(text, allowed, usable) or len(text) > max_length:
         return False
     if is_valid(text, allowed):
         return True
-    following = (text + chr(byte) for byte in sorted(usable & _SPELLING))
+    if is_complete_number(text) and usable & frozenset(b"eE"):
+        if any(allowed.holds(_scaled(text, exp)) for exp in _exponents("", "", usable)):
+            return True
+    following = (text + chr(byte) for byte in sorted(usable & (_SPELLING | frozenset(b"-"))))
     return any(_search(longer, allowed, usable, max_length) for longer in following)
 
 
-def _reaches(text: str, allowed: NumberSet) -> bool:
+def _reaches(text: str, allowed: NumberSet, usable: frozenset[int]) -> bool:
     """Whether some completion by any digits is valid."""
-    if _PLAIN.fullmatch(text) is None:
+    if _MANTISSA.fullmatch(text) is None:
         return False
     signs = ("-",) if text.startswith("-") else ("+",) if text else ("+", "-")
-    for low, high in _magnitudes(text.lstrip("-"), allowed.scale()):
+    if not text and ord("-") not in usable:
+        signs = ("+",)
+    for low, high in _magnitudes(text.lstrip("-"), allowed.scale(), usable):
         for sign in signs:
             if sign == "+" and allowed.meets(Bound(low, False), _bound(high)):
                 return True
@@ -144,17 +190,24 @@ def _bound(high: Fraction | None) -> Bound | None:
     return None if high is None else Bound(high, True)
 
 
-def _magnitudes(text: str, scale: int) -> Iterator[tuple[Fraction, Fraction | None]]:
+def _magnitudes(
+    text: str, scale: int, usable: frozenset[int]
+) -> Iterator[tuple[Fraction, Fraction | None]]:
     """Intervals [low, high) of the magnitudes that ``text`` may become; high None: unbounded."""
     if not text:
         yield Fraction(0), None
         return
     whole, point, decimals = text.partition(".")
-    value = Fraction(text.rstrip("."))
-    if point:
-        yield value, value + Fraction(1, 10 ** len(decimals))
+    digits = int(whole + decimals)
+    most = _MAX_EXPONENT if usable & frozenset(b"eE") else 0
+    least = -most if ord("-") in usable else 0
+    if not digits:
+        yield Fraction(0), Fraction(10) ** (most - len(decimals))
         return
-    yield value, value + 1
-    if whole != "0":
-        for n_digits in range(1, scale + 3):
-            yield value * 10**n_digits, (value + 1) * 10**n_digits
+    # What lies beyond is far from all that is named.
+    far = scale + len(text) + 3
+    first, last = least - len(decimals), most - len(decimals)
+    if not point:
+        last = max(first, far)
+    for power in range(min(max(first, -far), last), max(min(last, far), first) + 1):
+        yield digits * Fraction(10) ** power, (digits + 1) * Fraction(10) ** power

@@ -80,7 +80,8 @@ class Case:
         highs = tuple(
             Bound(Fraction(n.high), n.high_exclusive) for n in bounds if n.high is not None
         )
-        return NumberSet(not self.types & 8, lows, highs, values)
+        divisors = tuple(Fraction(n.divisor) for n in self.of("MULTIPLE_OF"))
+        return NumberSet(not self.types & 8, lows, highs, values, divisors)
 
     def string_choices(self) -> list[str] | None:
         """The strings that ENUM nodes name; None if there is no ENUM."""

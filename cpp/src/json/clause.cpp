@@ -7,9 +7,9 @@
 
 namespace maskwright {
 
-void unsupported(const std::string& keyword) {
+void unsupported(const std::string& keyword, uint32_t node) {
   throw Error::unsupported("json-unsupported-keyword",
-                           "the keyword '" + keyword + "' is not supported here", keyword);
+                           "the keyword '" + keyword + "' is not supported here", keyword, node);
 }
 
 ArrayShape ClauseTable::array(uint32_t shape) const {
@@ -50,9 +50,9 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const
       case NodeKind::kObject: out.objects.push_back(word); break;
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
-      case NodeKind::kMultipleOf: unsupported("multipleOf");
-      case NodeKind::kContains: unsupported("contains");
-      case NodeKind::kUniqueItems: unsupported("uniqueItems");
+      case NodeKind::kMultipleOf: out.divisors.push_back(node); break;
+      case NodeKind::kContains: unsupported("contains", node);
+      case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
       case NodeKind::kMemberNames: out.names.push_back(inherit(word, payload[0])); break;
       case NodeKind::kDependentRequired: out.dependencies.push_back(node); break;
       default: break;  // the others are no leaves
@@ -77,8 +77,11 @@ void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
       out.literals &= ~payload[0];
       out.not_enums.push_back(node);
       break;
-    case NodeKind::kMultipleOf: unsupported("multipleOf");
-    case NodeKind::kUniqueItems: unsupported("uniqueItems");
+    case NodeKind::kMultipleOf:
+      out.types &= kInteger | kNumberType;
+      out.not_divisors.push_back(node);
+      break;
+    case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
     default: break;  // the others are no leaves
   }
 }

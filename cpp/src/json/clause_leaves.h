@@ -9,7 +9,8 @@
 
 namespace maskwright {
 
-[[noreturn]] void unsupported(const std::string& keyword);
+// `node`: where it stands, if that is known.
+[[noreturn]] void unsupported(const std::string& keyword, uint32_t node = kNone);
 
 struct Bounds {
   uint32_t min = 0;
@@ -40,6 +41,7 @@ struct ClauseTable::Leaves {
   std::vector<uint32_t> numbers, languages, enums, required;  // nodes (languages: expressions)
   std::vector<uint32_t> arrays, objects;                      // words: kSilent matters
   std::vector<uint32_t> not_numbers, not_languages, not_enums;
+  std::vector<uint32_t> divisors, not_divisors;  // nodes
   std::vector<MemberRule> member_rules;
   std::vector<ItemRule> item_rules;
   std::vector<SomeMember> some_members;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 
 #include "json/lang_chars.h"
 #include "json/lang_dfa.h"
@@ -44,13 +45,16 @@ struct LangTable::Impl {
                      const Make& make) {
     const auto found = by_key.find(key);
     if (found != by_key.end()) return found->second;
-    auto made = make();
-    const auto id = static_cast<LangId>(langs.size());
-    literals.push_back(dynamic_cast<LiteralsLang*>(made.get()));
-    owned.push_back(made.get());
-    langs.push_back(std::move(made));
+    const LangId id = add(langs, make());
     by_key.emplace(key, id);
     return id;
+  }
+
+  LangId add(std::vector<std::unique_ptr<Lang>>& langs, std::unique_ptr<TableLang> lang) {
+    literals.push_back(dynamic_cast<LiteralsLang*>(lang.get()));
+    owned.push_back(lang.get());
+    langs.push_back(std::move(lang));
+    return static_cast<LangId>(langs.size() - 1);
   }
 
   LangId of_term(std::vector<std::unique_ptr<Lang>>& langs, TermId term) {
@@ -62,7 +66,7 @@ struct LangTable::Impl {
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> filter(std::size_t literal_list, const std::vector<LangId>& ids);
 
-  enum Key : uint32_t { kTerm, kIntersection, kNumber, kComplement };
+  enum Key : uint32_t { kTerm, kIntersection, kComplement };
 
   LangLimits limits;
   CodeRanges ascii;
@@ -71,6 +75,8 @@ struct LangTable::Impl {
   EagerBudget budget;
   PatternCompiler compiler;
   std::map<std::vector<uint32_t>, LangId> by_key;
+  std::unordered_map<std::string, LangId> numbers_by_key;
+  std::unordered_map<LangId, std::shared_ptr<const NumberSet>> numbers;
   std::vector<TableLang*> owned;        // per language
   std::vector<LiteralsLang*> literals;  // per language, or null
 };
@@ -176,28 +182,19 @@ LangId LangTable::complement(LangId lang) {
 }
 
 LangId LangTable::number(const NumberSpec& spec) {
-  NumberSpec normal = spec;
-  std::vector<uint32_t> key{Impl::kNumber};
-  const auto add_text = [&](const std::string& text) {
-    key.push_back(static_cast<uint32_t>(text.size()));
-    key.insert(key.end(), text.begin(), text.end());
-  };
-  const auto add_bound = [&](bool has, bool exclusive, std::string& bound) {
-    key.push_back((has ? 1U : 0U) | (has && exclusive ? 2U : 0U));
-    bound = has ? normalise_decimal(bound) : std::string();
-    add_text(bound);
-  };
-  key.push_back((spec.integer ? 1U : 0U) | (spec.has_values ? 2U : 0U));
-  add_bound(spec.has_lo, spec.lo_exclusive, normal.lo);
-  add_bound(spec.has_hi, spec.hi_exclusive, normal.hi);
-  for (std::string& value : normal.values) value = normalise_decimal(value);
-  make_set(normal.values);
-  if (spec.has_values) {
-    for (const std::string& value : normal.values) add_text(value);
-  }
-  return impl_->get_or_make(langs_, key, [&] {
-    return make_number_lang(normal, impl_->ascii, impl_->classes, impl_->limits);
-  });
+  auto set = std::make_shared<const NumberSet>(spec);
+  const std::string key = set->key();
+  const auto found = impl_->numbers_by_key.find(key);
+  if (found != impl_->numbers_by_key.end()) return found->second;
+  const LangId id = impl_->add(langs_, make_number_lang(set, impl_->ascii, impl_->limits));
+  impl_->numbers_by_key.emplace(key, id);
+  impl_->numbers.emplace(id, std::move(set));
+  return id;
+}
+
+std::optional<std::vector<std::string>> LangTable::number_values(LangId number,
+                                                                 std::size_t limit) const {
+  return impl_->numbers.at(number)->list(limit);
 }
 
 }  // namespace maskwright

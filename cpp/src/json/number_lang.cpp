@@ -1,358 +1,371 @@
-// Languages of numbers.
-//
-// Bounds: a text is read digit by digit as sign and magnitude. For each sign the bounds become at
-// most one lower and one upper bound on the magnitude, and a comparator follows each: how many
-// digits of the bound's integer part were met, how the digits so far compare, then the same for the
-// fraction. An integer part has no leading zeros, so fewer digits mean a smaller number. The
-// comparison is exact for bounds of any length; states are linear in the digits of both bounds.
-// States that can't be completed any more (integers between 0.2 and 0.8) are trimmed.
-//
-// Values: a trie of the values, whose ends lead to shared tails for ".000" or further zeros; as an
-// automaton it is made lazily, so that 50,000 values cost one pass.
 #include "json/number_lang.h"
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "json/exponent_set.h"
 #include "json/lang_dfa.h"
-#include "json/lang_nfa.h"
+#include "json/number_side.h"
+#include "maskwright/automata/store.h"
+#include "maskwright/support/interner.h"
 
 namespace maskwright::langs {
 
 namespace {
 
 constexpr std::string_view kNumberChars = "+-.0123456789Ee";
+constexpr int32_t kMaxExponent = 400;
+// A search over states with residues of a larger divisor could take too long.
+constexpr uint64_t kMaxSearchedUnits = 10000;
 
-struct Decimal {
-  bool negative = false;
-  std::string_view whole, fraction;
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  explicit Decimal(std::string_view text) {
-    if (!text.empty() && text.front() == '-') {
-      negative = true;
-      text.remove_prefix(1);
-    }
-    const std::size_t dot = text.find('.');
-    whole = text.substr(0, dot);
-    if (dot != std::string_view::npos) fraction = text.substr(dot + 1);
-  }
-};
+// What a vocabulary can spell of numbers.
+struct Alphabet {
+  std::string chars;             // sorted
+  bool complete = false;         // all digits and the point
+  int32_t min = 0, max = 0;      // of exponents
+  ExponentSet written;           // exponents that can be written
 
-int sign_of(int value) { return value < 0 ? -1 : (value > 0 ? 1 : 0); }
-
-// Follows the magnitude of a text against one bound.
-class Comparator {
- public:
-  enum Order : uint32_t { kLess, kEqual, kGreater };
-
-  Comparator() = default;
-  Comparator(std::string_view whole, std::string_view fraction, bool exclusive)
-      : has_(true), exclusive_(exclusive), whole_(whole), fraction_(fraction) {}
-
-  bool has() const { return has_; }
-  bool exclusive() const { return exclusive_; }
-  uint32_t start() const { return has_ ? pack(0, kEqual) : 0; }
-
-  uint32_t whole_digit(uint32_t state, char digit) const {
-    if (!has_) return 0;
-    const uint32_t at = state / 3;
-    if (at >= whole_.size()) return pack(whole_.size() + 1, kGreater);
-    const auto order = static_cast<Order>(state % 3);
-    return pack(at + std::size_t{1}, order == kEqual ? compare(digit, whole_[at]) : order);
-  }
-  uint32_t dot(uint32_t state) const { return has_ ? pack(0, whole_order(state)) : 0; }
-  uint32_t fraction_digit(uint32_t state, char digit) const {
-    if (!has_) return 0;
-    const uint32_t at = state / 3;
-    if (state % 3 != kEqual) return state;
-    const Order order = compare(digit, at < fraction_.size() ? fraction_[at] : '0');
-    if (order != kEqual) return pack(0, order);
-    return pack(std::min<std::size_t>(at + 1, fraction_.size()), kEqual);
-  }
-  // The order of the number, if the text ends here.
-  Order result(uint32_t state, bool in_fraction) const {
-    const auto order = in_fraction ? static_cast<Order>(state % 3) : whole_order(state);
-    const std::size_t at = in_fraction ? state / 3 : 0;
-    return order == kEqual && at < fraction_.size() ? kLess : order;
-  }
-
- private:
-  static Order compare(char a, char b) { return a < b ? kLess : (a > b ? kGreater : kEqual); }
-  static uint32_t pack(std::size_t at, Order order) {
-    return static_cast<uint32_t>(at * 3 + order);
-  }
-  Order whole_order(uint32_t state) const {
-    return state / 3 < whole_.size() ? kLess : static_cast<Order>(state % 3);
-  }
-
-  bool has_ = false;
-  bool exclusive_ = false;
-  std::string_view whole_, fraction_;
-};
-
-// What one sign allows.
-struct Side {
-  bool possible = true;
-  Comparator lower, upper;
-
-  // Of non-negative numbers between lo and hi; for negative ones with both negated and swapped.
-  Side(bool has_lo, Decimal lo, bool lo_exclusive, bool has_hi, Decimal hi, bool hi_exclusive) {
-    const auto zero = [](const Decimal& d) { return d.whole == "0" && d.fraction.empty(); };
-    if (has_lo && (!lo.negative || zero(lo))) lower = {lo.whole, lo.fraction, lo_exclusive};
-    if (!has_hi) return;
-    possible = !hi.negative || zero(hi);
-    upper = {hi.whole, hi.fraction, hi_exclusive};
-  }
-
-  bool accepts(uint32_t low, uint32_t high, bool in_fraction) const {
-    if (lower.has()) {
-      const Comparator::Order order = lower.result(low, in_fraction);
-      if (order == Comparator::kLess) return false;
-      if (order == Comparator::kEqual && lower.exclusive()) return false;
-    }
-    if (!upper.has()) return true;
-    const Comparator::Order order = upper.result(high, in_fraction);
-    return order == Comparator::kLess || (order == Comparator::kEqual && !upper.exclusive());
-  }
-};
-
-class NumberBuilder {
- public:
-  NumberBuilder(const NumberSpec& spec, std::span<const CodeRange> alphabet,
-                const LangLimits& limits)
-      : limits_(limits),
-        exponents_(!spec.integer && !spec.has_lo && !spec.has_hi),
-        integer_(spec.integer),
-        sides_{make_side(spec, false), make_side(spec, true)} {
+  explicit Alphabet(std::span<const CodeRange> ranges) {
     for (const char c : kNumberChars) {
-      if (contains(alphabet, static_cast<uint8_t>(c))) chars_.push_back(c);
+      if (contains(ranges, static_cast<uint8_t>(c))) chars += c;
     }
-  }
-
-  Dfa run() {
-    Dfa dfa;
-    states_.intern(std::array<uint32_t, 4>{kStart, 0, 0, 0});
-    for (uint32_t id = 0; id < states_.size(); ++id) {
-      if (id > limits_.nfa_nodes()) limits_.exceeded("the length of a number's bounds");
-      const auto words = states_.get(id);
-      const State state{words[0], words[1], words[2], words[3]};
-      dfa.add_state(accepts(state));
-      for (const char c : chars_) {
-        const State next = step(state, c);
-        if (next.phase == kNowhere) continue;
-        const std::array<uint32_t, 4> key{next.phase, next.sign, next.low, next.high};
-        const auto code = static_cast<uint32_t>(c);
-        dfa.add_arc(code, code, states_.intern(key).id);
+    complete = std::all_of(kNumberChars.begin(), kNumberChars.end(), [&](char c) {
+      return c == '+' || c == '-' || c == 'E' || c == 'e' || has(c);
+    });
+    if (!has('e') && !has('E')) return;
+    min = has('-') ? -kMaxExponent : 0;
+    max = kMaxExponent;
+    for (int32_t exponent = min; exponent <= max; ++exponent) {
+      const std::string digits = std::to_string(exponent < 0 ? -exponent : exponent);
+      if (std::all_of(digits.begin(), digits.end(), [&](char c) { return has(c); })) {
+        written.append(exponent, exponent);
       }
     }
-    return trim(dfa);
   }
 
+  bool has(char c) const { return chars.find(c) != std::string::npos; }
+};
+
+// The JSON grammar of numbers.
+Dfa any_number(const Alphabet& alphabet) {
+  enum State : uint32_t { kStart, kMinus, kZero, kWhole, kDot, kFraction, kE, kSign, kExponent };
+  Dfa dfa;
+  for (uint32_t state = kStart; state <= kExponent; ++state) {
+    dfa.add_state(state == kZero || state == kWhole || state == kFraction || state == kExponent);
+    for (const char c : alphabet.chars) {
+      uint32_t target = kStart;  // none
+      if (is_digit(c)) {
+        const bool first = state <= kMinus;
+        if (first) target = c == '0' ? kZero : kWhole;
+        if (state == kWhole) target = kWhole;
+        if (state == kDot || state == kFraction) target = kFraction;
+        if (state >= kE) target = kExponent;
+      } else if (c == '-' && state == kStart) {
+        target = kMinus;
+      } else if (c == '.' && (state == kZero || state == kWhole)) {
+        target = kDot;
+      } else if ((c == '+' || c == '-') && state == kE) {
+        target = kSign;
+      } else if ((c == 'e' || c == 'E') &&
+                 (state == kZero || state == kWhole || state == kFraction)) {
+        target = kE;
+      }
+      if (target != kStart) dfa.add_arc(static_cast<uint8_t>(c), static_cast<uint8_t>(c), target);
+    }
+  }
+  return trim(dfa);
+}
+
+enum class Phase : uint8_t {
+  kStart,
+  kMinus,
+  kZero,
+  kWhole,
+  kDot,
+  kFraction,
+  kE,
+  kExponentSign,
+  kExponent,
+};
+
+bool may_end(Phase phase) {
+  return phase == Phase::kZero || phase == Phase::kWhole || phase == Phase::kFraction;
+}
+
+class NumberLang final : public TableLang {
+ public:
+  NumberLang(std::shared_ptr<const NumberSet> set, Alphabet alphabet)
+      : set_(std::move(set)),
+        alphabet_(std::move(alphabet)),
+        sides_{NumberSide(*set_, false, alphabet_.min, alphabet_.max),
+               NumberSide(*set_, true, alphabet_.min, alphabet_.max)} {
+    intern({}, 0, '\0');
+  }
+
+  uint32_t start() override { return is_alive(0) ? 0 : kDeadLang; }
+  bool accepts(uint32_t state) override { return states_[state].accepts; }
+  std::span<const Arc> arcs(uint32_t state) override;
+  // Numbers have no bounds on their length.
+  bool can_finish(uint32_t, uint32_t, uint32_t) override { return true; }
+  uint32_t length_horizon() override { return kUnbounded; }
+
  private:
-  enum Phase : uint32_t {
-    kNowhere,
-    kStart,
-    kMinus,
-    kZero,
-    kWhole,
-    kDot,
-    kFraction,
-    kE,
-    kExponentSign,
-    kExponent,
+  enum class Verdict : uint8_t { kUnknown, kAlive, kDead };
+
+  // What a state means; equal contents are one state.
+  struct Content {
+    Phase phase = Phase::kStart;
+    bool negative = false;    // the number, then the exponent
+    Reading reading;          // of the mantissa
+    ExponentSet exponents;    // from kE on: those that are possible; sizes behind their sign
+    int32_t exponent = 0;     // the size of the exponent so far
   };
   struct State {
-    uint32_t phase, sign, low, high;
+    Content content;
+    bool accepts = false;
+    bool expanded = false, trimmed = false;
+    Verdict verdict = Verdict::kUnknown;
+    uint32_t parent = 0;
+    char last = '\0';           // leads here from the parent
+    ExponentSet exponents;      // of a mantissa that may end
+    std::vector<Arc> arcs;      // of single characters, and to any state, before `trimmed`
   };
 
-  static Side make_side(const NumberSpec& spec, bool negative) {
-    Decimal lo(spec.lo);
-    Decimal hi(spec.hi);
-    if (!negative) return {spec.has_lo, lo, spec.lo_exclusive, spec.has_hi, hi, spec.hi_exclusive};
-    lo.negative = !lo.negative;
-    hi.negative = !hi.negative;
-    return {spec.has_hi, hi, spec.hi_exclusive, spec.has_lo, lo, spec.lo_exclusive};
-  }
+  uint32_t intern(Content content, uint32_t parent, char last);
+  std::vector<uint32_t> words_of(const Content& content) const;
+  bool step(const State& state, char c, Content& next) const;
+  bool step_mantissa(const State& state, char c, Content& next) const;
+  bool step_exponent(char c, Content& next) const;
+  void expand(uint32_t state);
+  bool is_alive(uint32_t state);
+  Verdict judge(const State& state) const;
+  bool can_go_on(const State& state) const;
+  bool search(uint32_t state);
 
-  bool accepts(const State& state) const {
-    const bool in_fraction = state.phase == kFraction;
-    if (state.phase == kExponent) return true;
-    if (state.phase != kZero && state.phase != kWhole && !in_fraction) return false;
-    return sides_[state.sign].accepts(state.low, state.high, in_fraction);
-  }
-
-  State step(const State& state, char c) const {
-    static constexpr State kNone{kNowhere, 0, 0, 0};
-    const bool digit = c >= '0' && c <= '9';
-    State next = state;
-    switch (state.phase) {
-      case kStart:
-        if (c == '-') return begin(kMinus, 1);
-        return digit ? first_digit(begin(kMinus, 0), c) : kNone;
-      case kMinus: return digit ? first_digit(state, c) : kNone;
-      case kZero:
-      case kWhole:
-        if (c == '.') return dot(state);
-        if (digit && state.phase == kWhole) return whole_digit(state, c);
-        next.phase = c == 'e' || c == 'E' ? kE : kNowhere;
-        return exponents_ ? next : kNone;
-      case kDot:
-      case kFraction:
-        if (digit) return integer_ && c != '0' ? kNone : fraction_digit(state, c);
-        next.phase = state.phase == kFraction && (c == 'e' || c == 'E') ? kE : kNowhere;
-        return exponents_ ? next : kNone;
-      case kE:
-        if (c == '+' || c == '-')
-          next.phase = kExponentSign;
-        else
-          next.phase = digit ? kExponent : kNowhere;
-        return next;
-      default: next.phase = digit ? kExponent : kNowhere; return next;
-    }
-  }
-
-  State begin(uint32_t phase, uint32_t sign) const {
-    const Side& side = sides_[sign];
-    if (!side.possible) return {kNowhere, 0, 0, 0};
-    return {phase, sign, side.lower.start(), side.upper.start()};
-  }
-  State first_digit(const State& state, char c) const {
-    if (state.phase == kNowhere) return state;
-    State next = whole_digit(state, c);
-    next.phase = c == '0' ? kZero : kWhole;
-    return next;
-  }
-  State whole_digit(const State& state, char c) const {
-    const Side& side = sides_[state.sign];
-    return {kWhole, state.sign, side.lower.whole_digit(state.low, c),
-            side.upper.whole_digit(state.high, c)};
-  }
-  State dot(const State& state) const {
-    const Side& side = sides_[state.sign];
-    return {kDot, state.sign, side.lower.dot(state.low), side.upper.dot(state.high)};
-  }
-  State fraction_digit(const State& state, char c) const {
-    const Side& side = sides_[state.sign];
-    return {kFraction, state.sign, side.lower.fraction_digit(state.low, c),
-            side.upper.fraction_digit(state.high, c)};
-  }
-
-  const LangLimits& limits_;
-  bool exponents_;
-  bool integer_;
-  std::array<Side, 2> sides_;
-  std::string chars_;
-  WordInterner states_;
+  std::shared_ptr<const NumberSet> set_;
+  Alphabet alphabet_;
+  std::array<NumberSide, 2> sides_;
+  WordInterner index_;
+  std::deque<State> states_;
 };
 
-class ValueBuilder {
- public:
-  ValueBuilder(std::span<const CodeRange> alphabet, ClassPool& classes)
-      : alphabet_(alphabet), classes_(classes) {
-    nfa_.start = nfa_.add_node();
-    nfa_.final = nfa_.add_node();
-    whole_end_ = nfa_.add_node();
-    fraction_end_ = nfa_.add_node();
-    nfa_.add_epsilon(whole_end_, nfa_.final);
-    nfa_.add_epsilon(fraction_end_, nfa_.final);
-    if (!spelled("0")) return;
-    add_char(fraction_end_, '0', fraction_end_);
-    if (!spelled(".")) return;
-    const uint32_t dot = nfa_.add_node();
-    add_char(whole_end_, '.', dot);
-    add_char(dot, '0', fraction_end_);
+std::vector<uint32_t> NumberLang::words_of(const Content& content) const {
+  std::vector<uint32_t> words{static_cast<uint32_t>(content.phase) * 4 +
+                              (content.negative ? 2U : 0U) +
+                              (content.reading.significant ? 1U : 0U)};
+  const auto add = [&](auto... values) { (words.push_back(static_cast<uint32_t>(values)), ...); };
+  if (content.phase >= Phase::kE) {
+    add(content.exponent);
+    for (const auto& span : content.exponents.spans()) add(span.lo, span.hi);
+    return words;
   }
-
-  bool spelled(std::string_view text) const {
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return contains(alphabet_, static_cast<uint8_t>(c)); });
+  const Reading& reading = content.reading;
+  add(reading.magnitude, reading.fraction, reading.last);
+  for (const auto& place : {reading.bounds, reading.points}) {
+    add(place.first, place.last, place.depth);
   }
+  for (const Residue& residue : reading.residues) {
+    add(residue.prime, residue.prime >> 32, residue.power, residue.power >> 32, residue.factors);
+  }
+  return words;
+}
 
-  // Values sorted; each goes on from the common prefix with the one before.
-  void add(std::string_view value) {
-    std::size_t common = 0;
-    const std::size_t shorter = std::min(value.size(), previous_.size());
-    while (common < shorter && value[common] == previous_[common]) ++common;
-    path_.resize(common);
-    for (std::size_t i = common; i < value.size(); ++i) {
-      const uint32_t from = i == 0 ? nfa_.start : path_.back();
-      path_.push_back(nfa_.add_node());
-      add_char(from, value[i], path_.back());
+uint32_t NumberLang::intern(Content content, uint32_t parent, char last) {
+  const auto [id, inserted] = index_.intern(words_of(content));
+  if (!inserted) return id;
+  State& state = states_.emplace_back();
+  state.parent = parent;
+  state.last = last;
+  if (may_end(content.phase)) {
+    state.exponents = sides_[content.negative].exponents(content.reading);
+    state.accepts = state.exponents.contains(0);
+  } else if (content.phase == Phase::kExponent) {
+    state.accepts = content.exponents.contains(content.exponent);
+  }
+  state.content = std::move(content);
+  return id;
+}
+
+bool NumberLang::step(const State& state, char c, Content& next) const {
+  next = state.content;
+  if (state.content.phase >= Phase::kE) return step_exponent(c, next);
+  if (c != 'e' && c != 'E') return step_mantissa(state, c, next);
+  if (!may_end(state.content.phase)) return false;
+  next = {};
+  next.phase = Phase::kE;
+  next.exponents = state.exponents.meet(alphabet_.written);
+  return !next.exponents.is_empty();
+}
+
+bool NumberLang::step_mantissa(const State& state, char c, Content& next) const {
+  const Phase phase = state.content.phase;
+  const NumberSide& side = sides_[next.negative];
+  if (phase == Phase::kStart && c == '-') {
+    next.phase = Phase::kMinus;
+    next.negative = true;
+    return true;
+  }
+  if (c == '.') {
+    next.phase = Phase::kDot;
+    next.reading = side.point(std::move(next.reading));
+    return phase == Phase::kZero || phase == Phase::kWhole;
+  }
+  if (!is_digit(c)) return false;
+  switch (phase) {
+    case Phase::kStart:
+    case Phase::kMinus:
+      next.phase = c == '0' ? Phase::kZero : Phase::kWhole;
+      next.reading = side.whole_digit(side.start(), c);
+      return true;
+    case Phase::kWhole: next.reading = side.whole_digit(std::move(next.reading), c); return true;
+    case Phase::kDot:
+    case Phase::kFraction:
+      next.phase = Phase::kFraction;
+      next.reading = side.fraction_digit(std::move(next.reading), c);
+      return true;
+    default: return false;
+  }
+}
+
+bool NumberLang::step_exponent(char c, Content& next) const {
+  if (!is_digit(c)) {
+    if (next.phase != Phase::kE || (c != '+' && c != '-')) return false;
+    next.phase = Phase::kExponentSign;
+    if (c == '-') next.exponents = next.exponents.negated();
+    next.exponents.clip(0, kMaxExponent);
+    return !next.exponents.is_empty();
+  }
+  next.phase = Phase::kExponent;
+  next.exponents.clip(0, kMaxExponent);
+  next.exponent = next.exponent * 10 + (c - '0');
+  if (next.exponent == 0) return !next.exponents.is_empty();
+  // The exponent is this one, or goes on with further digits.
+  ExponentSet possible;
+  int32_t most = 0;
+  for (int32_t least = next.exponent; least <= kMaxExponent; least *= 10, most = most * 10 + 9) {
+    ExponentSet part = next.exponents;
+    part.clip(least, least + most);
+    for (const auto& span : part.spans()) possible.append(span.lo, span.hi);
+  }
+  next.exponents = std::move(possible);
+  return !next.exponents.is_empty();
+}
+
+void NumberLang::expand(uint32_t id) {
+  if (states_[id].expanded) return;
+  states_[id].expanded = true;
+  Content next;
+  for (const char c : alphabet_.chars) {
+    if (!step(states_[id], c, next)) continue;
+    const auto code = static_cast<uint32_t>(c);
+    states_[id].arcs.push_back({code, code, intern(std::move(next), id, c)});
+  }
+}
+
+std::span<const Lang::Arc> NumberLang::arcs(uint32_t id) {
+  expand(id);
+  State& state = states_[id];
+  if (state.trimmed) return state.arcs;
+  std::vector<Arc> alive;
+  for (const Arc& arc : state.arcs) {
+    if (!is_alive(arc.target)) continue;
+    if (!alive.empty() && alive.back().hi + 1 == arc.lo && alive.back().target == arc.target) {
+      alive.back().hi = arc.hi;
+    } else {
+      alive.push_back(arc);
     }
-    const bool whole = value.find('.') == std::string_view::npos;
-    nfa_.add_epsilon(path_.back(), whole ? whole_end_ : fraction_end_);
-    previous_ = value;
   }
+  state.arcs = std::move(alive);
+  state.trimmed = true;
+  return state.arcs;
+}
 
-  Nfa take() { return std::move(nfa_); }
+bool NumberLang::is_alive(uint32_t id) {
+  State& state = states_[id];
+  if (state.verdict == Verdict::kUnknown) state.verdict = judge(state);
+  if (state.verdict == Verdict::kUnknown) search(id);
+  return states_[id].verdict == Verdict::kAlive;
+}
 
- private:
-  void add_char(uint32_t from, char c, uint32_t to) {
-    nfa_.add_edge(from, classes_.intern(static_cast<uint32_t>(c)), to);
+// Unknown: a search must tell.
+NumberLang::Verdict NumberLang::judge(const State& state) const {
+  const Content& content = state.content;
+  if (content.phase >= Phase::kE || state.accepts) return Verdict::kAlive;
+  if (!state.exponents.meet(alphabet_.written).is_empty()) return Verdict::kAlive;
+  if (!can_go_on(state)) return Verdict::kDead;
+  return alphabet_.complete ? Verdict::kAlive : Verdict::kUnknown;
+}
+
+// With all digits and the point.
+bool NumberLang::can_go_on(const State& state) const {
+  const Content& content = state.content;
+  if (content.phase == Phase::kStart) {
+    return sides_[0].is_possible() || (alphabet_.has('-') && sides_[1].is_possible());
   }
+  const NumberSide& side = sides_[content.negative];
+  if (content.phase == Phase::kMinus) return side.is_possible();
+  std::string digits;
+  int64_t fraction = 0;
+  bool in_fraction = content.phase == Phase::kFraction;
+  for (const State* at = &state; at->content.phase > Phase::kMinus; at = &states_[at->parent]) {
+    if (at->last == '.') in_fraction = false;
+    if (!is_digit(at->last)) continue;
+    digits += at->last;
+    if (in_fraction) ++fraction;
+  }
+  std::reverse(digits.begin(), digits.end());
+  return side.can_go_on(digits, fraction, content.phase == Phase::kWhole);
+}
 
-  std::span<const CodeRange> alphabet_;
-  ClassPool& classes_;
-  Nfa nfa_;
-  uint32_t whole_end_ = 0;
-  uint32_t fraction_end_ = 0;
-  std::string_view previous_;
-  std::vector<uint32_t> path_;  // the nodes of `previous_`
-};
+// Breadth first until a state that is known to be alive; without one all that were met are dead.
+bool NumberLang::search(uint32_t from) {
+  std::vector<std::pair<uint32_t, std::size_t>> met{{from, 0}};  // with the place of its parent
+  std::vector<bool> seen(states_.size(), false);
+  seen[from] = true;
+  for (std::size_t at = 0; at < met.size(); ++at) {
+    expand(met[at].first);
+    seen.resize(states_.size(), false);
+    for (const Arc& arc : states_[met[at].first].arcs) {
+      if (seen[arc.target]) continue;
+      seen[arc.target] = true;
+      State& next = states_[arc.target];
+      if (next.verdict == Verdict::kUnknown) next.verdict = judge(next);
+      if (next.verdict == Verdict::kUnknown) met.emplace_back(arc.target, at);
+      if (next.verdict != Verdict::kAlive) continue;
+      while (true) {
+        states_[met[at].first].verdict = Verdict::kAlive;
+        if (at == 0) return true;
+        at = met[at].second;
+      }
+    }
+  }
+  for (const auto& [state, parent] : met) states_[state].verdict = Verdict::kDead;
+  return false;
+}
 
 }  // namespace
 
-int compare_decimals(std::string_view a, std::string_view b) {
-  const Decimal x(a);
-  const Decimal y(b);
-  if (x.negative != y.negative) return x.negative ? -1 : 1;
-  int order = x.whole.size() != y.whole.size() ? (x.whole.size() < y.whole.size() ? -1 : 1)
-                                               : sign_of(x.whole.compare(y.whole));
-  // Normalised fractions compare as texts.
-  if (order == 0) order = sign_of(x.fraction.compare(y.fraction));
-  return x.negative ? -order : order;
-}
-
-std::string normalise_decimal(std::string_view text) {
-  Decimal decimal(text);
-  while (decimal.whole.size() > 1 && decimal.whole.front() == '0') decimal.whole.remove_prefix(1);
-  while (decimal.fraction.ends_with('0')) decimal.fraction.remove_suffix(1);
-  const bool zero = decimal.whole == "0" && decimal.fraction.empty();
-  std::string result = decimal.negative && !zero ? "-" : "";
-  result += decimal.whole;
-  if (!decimal.fraction.empty()) result.append(".").append(decimal.fraction);
-  return result;
-}
-
-bool satisfies(const NumberSpec& spec, std::string_view value) {
-  if (spec.integer && value.find('.') != std::string_view::npos) return false;
-  if (spec.has_lo) {
-    const int order = compare_decimals(value, spec.lo);
-    if (order < 0 || (order == 0 && spec.lo_exclusive)) return false;
-  }
-  if (!spec.has_hi) return true;
-  const int order = compare_decimals(value, spec.hi);
-  return order < 0 || (order == 0 && !spec.hi_exclusive);
-}
-
-std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
-                                            std::span<const CodeRange> alphabet, ClassPool& classes,
+std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            std::span<const CodeRange> alphabet,
                                             const LangLimits& limits) {
-  if (!spec.has_values) {
-    return std::make_unique<DfaLang>(NumberBuilder(spec, alphabet, limits).run(), limits);
+  Alphabet spelled(alphabet);
+  if (set->is_everything()) return std::make_unique<DfaLang>(any_number(spelled), limits);
+  const auto large = [](const Divisor& divisor) { return divisor.units() > kMaxSearchedUnits; };
+  const auto& out = set->excluded_divisors();
+  if (!spelled.complete && !set->has_values() &&
+      ((set->divisor() && large(*set->divisor())) || std::any_of(out.begin(), out.end(), large))) {
+    throw Error::unsupported("json-number-divisor",
+                             "multipleOf is not supported here: a divisor of more than 10000 in "
+                             "its last place, and a vocabulary without some digit or the point",
+                             "multipleOf");
   }
-  ValueBuilder builder(alphabet, classes);
-  std::vector<std::string> texts;
-  for (const std::string& value : spec.values) {
-    if (!satisfies(spec, value)) continue;
-    texts.push_back(value);
-    if (value == "0") texts.emplace_back("-0");
-  }
-  std::erase_if(texts, [&](const std::string& text) { return !builder.spelled(text); });
-  std::sort(texts.begin(), texts.end());
-  if (texts.empty()) return std::make_unique<DfaLang>(Dfa{}, limits);
-  for (const std::string& text : texts) builder.add(text);
-  return std::make_unique<SubsetLang>(builder.take(), classes, limits);
+  return std::make_unique<NumberLang>(std::move(set), std::move(spelled));
 }
 
 }  // namespace maskwright::langs

@@ -1,26 +1,33 @@
-// The texts of JSON numbers as languages over ASCII.
+// The spellings of the numbers of a set as a language over ASCII.
+//
+// Idea: a state is what was read of a number, as far as it matters (number_side.h): behind the
+// mantissa, the set of exponents that make the number one of the set, and the digits of the
+// exponent so far. States are hash-consed and made when they are met. Each keeps the character that
+// first led to it, so that a text for it is at hand, on which the question whether the digits can
+// be completed is decided exactly; then only states that can be completed are handed out.
+//
+// Exponents reach from -400 to 400 here, with any number of leading zeros. Only the set of all
+// numbers has every exponent; it is a table of nine states.
+//
+// A vocabulary without some digit, or without the point, makes the closed form too generous. Then a
+// search over the finitely many states behind decides, and remembers.
+//
+// Cost: a state costs a dozen successors, each a pass over few words; the first visit of one that
+// needs the closed form is linear in the digits of its text and of the bounds.
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
+#include <span>
 
 #include "json/lang_base.h"
 #include "json/lang_chars.h"
+#include "json/number_set.h"
 
 namespace maskwright::langs {
 
-// -1, 0, 1: the order of two normalised decimals of any length.
-int compare_decimals(std::string_view a, std::string_view b);
-// Without leading zeros, trailing zeros of the fraction, and "-0".
-std::string normalise_decimal(std::string_view text);
-// Is the value, a normalised decimal, an integer and within bounds as the specification asks? Its
-// list of values is not looked at.
-bool satisfies(const NumberSpec& spec, std::string_view value);
-
-// `alphabet`: ASCII characters that can be spelled; `classes` outlives the language.
-std::unique_ptr<TableLang> make_number_lang(const NumberSpec& spec,
-                                            std::span<const CodeRange> alphabet, ClassPool& classes,
+// `alphabet`: ASCII characters that can be spelled.
+std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            std::span<const CodeRange> alphabet,
                                             const LangLimits& limits);
 
 }  // namespace maskwright::langs

@@ -6,6 +6,7 @@ It judges parsed JSON values (numbers as int or Decimal), recursively, and is no
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 from maskwright.ir import format as f
 from maskwright.ir import nodes as n
@@ -71,6 +72,11 @@ class Judge:
             if value > hi or (node.hi_exclusive and value == hi):
                 return False
         return True
+
+    def on_multipleof(self, node, value):
+        if not types_of(value) & f.TYPE_NUMBER:
+            return True
+        return (Fraction(value) / Fraction(node.divisor)).denominator == 1
 
     def on_stringlength(self, node, value):
         return not isinstance(value, str) or within(len(value), node)

@@ -12,7 +12,10 @@ MEMBERS = {"properties": {"a": {"type": "string"}}}
 KEY_ORDER = "key-order: declared members first, in declared order"
 WHITESPACE = "whitespace: at most 256 bytes between two tokens"
 VALID = {"integer": 1, "string": "", "['null', 'array']": [1, 1]}
-SPELLING = "number-spelling: no exponents under integer, bounds, const or enum"
+SPELLING = (
+    "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, const or "
+    "enum"
+)
 
 
 def compiled(schema, **options):

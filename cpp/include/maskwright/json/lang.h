@@ -9,11 +9,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "maskwright/ir/ir.h"
+#include "maskwright/json/number_spec.h"
 
 namespace maskwright {
 
@@ -48,15 +50,6 @@ class Lang {
   virtual uint32_t length_horizon() = 0;
 };
 
-// A constraint on numbers: the texts of a number that satisfy it (plain JSON spelling).
-struct NumberSpec {
-  bool integer = false;  // 1, 1.0, 1.00 are integers
-  bool has_lo = false, has_hi = false, lo_exclusive = false, hi_exclusive = false;
-  std::string lo, hi;       // normalised plain decimals
-  bool has_values = false;  // only these values (an enum), each in any plain spelling
-  std::vector<std::string> values;
-};
-
 class LangTable {
  public:
   // `spellable[b]`: byte b can be written with the vocabulary; code points whose UTF-8 needs
@@ -73,9 +66,12 @@ class LangTable {
   LangId literals(std::span<const std::string> texts);  // one of these strings (UTF-8)
   LangId intersection(std::span<const LangId> langs);   // n >= 1; any_text() is neutral
   LangId complement(LangId lang);                       // every other string; no number's language
-  // Numbers, over ASCII: no restriction = full JSON grammar with exponents; otherwise plain
-  // decimals without exponent.
+  // Numbers in every JSON spelling, over ASCII. With any restriction the exponent, if one is
+  // written, is from -400 to 400. Raises Unsupported "json-number-divisor".
   LangId number(const NumberSpec& spec);
+  // The values of a language of numbers, each as canonical_number() gives it; none if there are
+  // more than `limit`.
+  std::optional<std::vector<std::string>> number_values(LangId number, std::size_t limit) const;
 
  private:
   struct Impl;

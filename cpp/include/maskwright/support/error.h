@@ -21,6 +21,8 @@ enum class ErrorKind : uint8_t {
 
 class Error : public std::runtime_error {
  public:
+  static constexpr uint32_t kNoNode = 0xFFFFFFFF;
+
   Error(ErrorKind kind, std::string code, const std::string& message)
       : std::runtime_error(message), kind_(kind), code_(std::move(code)) {}
 
@@ -33,9 +35,11 @@ class Error : public std::runtime_error {
     return error;
   }
 
-  static Error unsupported(std::string code, const std::string& message, std::string feature) {
+  static Error unsupported(std::string code, const std::string& message, std::string feature,
+                           uint32_t node = kNoNode) {
     Error error(ErrorKind::kUnsupported, std::move(code), message);
     error.subject_ = std::move(feature);
+    error.node_ = node;
     return error;
   }
 
@@ -60,8 +64,6 @@ class Error : public std::runtime_error {
   uint64_t value() const { return value_; }
   // The schema node of the IR that the error is about; kNoNode: not known.
   uint32_t node() const { return node_; }
-
-  static constexpr uint32_t kNoNode = 0xFFFFFFFF;
 
  private:
   ErrorKind kind_;

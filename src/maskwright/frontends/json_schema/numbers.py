@@ -1,6 +1,6 @@
-"""Numbers as exact decimals, and the keywords that bound them.
+"""Numbers as exact decimals, and the keywords that constrain them.
 
-Idea: a bound goes to the core as plain decimal text, so no binary rounding comes between the schema
+Idea: a bound or divisor goes to the core as plain decimal text, so no binary rounding comes between the schema
 and its meaning. A Python float stands for the shortest decimal that reads back as it (its `repr`),
 which is what its author wrote.
 Cost: linear in the digits; `1e999999999` would have a billion, hence the limit.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from ...errors import LimitExceededError
+from ...errors import LimitExceededError, UnsupportedFeatureError
 from .convert import ABSENT
 from .faults import malformed
 from .locations import render
@@ -19,12 +19,15 @@ from .locations import render
 if TYPE_CHECKING:
     from .convert import Converter
 
-__all__ = ["MAX_NUMBER_DIGITS", "bounds", "number_text"]
+__all__ = ["MAX_NUMBER_DIGITS", "bounds", "multiple_of", "number_text"]
 
 MAX_NUMBER_DIGITS = 2000
 """Default for the digits that a number may have once its exponent is written out."""
 
 _BITS_PER_DIGIT = 3.33
+_MAX_DIVISOR_UNITS = 2**59
+"""What a divisor may be in units of its last digit: residues must fit the core's words."""
+
 _FINITE = "a finite number"
 
 
@@ -112,3 +115,22 @@ def _side(conv: Converter, key: str, exclusive_key: str) -> tuple[str | None, bo
         expected = "a Boolean (the form with a number came with draft 6)"
         raise malformed(exclusive, expected, conv.location, exclusive_key)
     return bound, False, number_text(conv, exclusive, "a number", exclusive_key)
+
+
+def multiple_of(conv: Converter, key: str, value: Any) -> None:
+    """`multipleOf`: a divisor above 0."""
+    expected = "a number above 0"
+    text = number_text(conv, value, expected, key)
+    if text == "0" or text.startswith("-"):
+        raise malformed(value, expected, conv.location, key)
+    if int(text.replace(".", "").strip("0")) > _MAX_DIVISOR_UNITS:
+        pointer = render(conv.location, key)
+        raise UnsupportedFeatureError(
+            f'the "{key}" at {pointer} is not supported: '
+            "expected a divisor of at most 17 significant digits",
+            code="schema-unsupported-divisor",
+            feature=key,
+            pointer=pointer,
+        )
+    conv.facts.add("exact numbers")
+    conv.parts.append(conv.builder.multiple_of(text))

@@ -40,6 +40,8 @@ def type_(conv: Converter, key: str, value: Any) -> None:
             if bit is None:
                 raise malformed(name, _EXPECTED, conv.location, key, str(index))
             mask |= bit
+    if conv.nullable and conv.schema.get("nullable") is True:
+        mask |= f.TYPE_NULL
     if mask & (f.TYPE_INTEGER | f.TYPE_NUMBER) == f.TYPE_INTEGER:
         conv.facts.add("exact numbers")
     conv.parts.append(conv.builder.types(mask))

@@ -1,0 +1,90 @@
+// The digits of a number of one sign, read against what a NumberSet says of that sign.
+//
+// Idea: a mantissa may still be scaled by any exponent, so what is kept of its digits is what
+// decides the set at *every* exponent, and no more: where the digits stand among those of the
+// bounds and of single values, the magnitude of the first digit, the place of the last digit that
+// is not zero, and residues modulo each divisor. From these the exponents with which the number is
+// in the set are computed exactly. All counts are clipped where more of them changes nothing at any
+// exponent, so readings are finitely many, and a long number goes through few of them.
+//
+// Whether digits can still be completed is decided in closed form too: what follows the digits D
+// of the integer part reaches exactly the decimals in [D, D + 1) * 10^j, for all j from the least
+// exponent on; behind the point j is at most the greatest exponent minus the digits there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "json/exponent_set.h"
+#include "json/number_set.h"
+#include "json/significands.h"
+
+namespace maskwright::langs {
+
+struct Residue {
+  uint64_t prime = 0;    // of the digits, modulo the divisor's prime part
+  uint64_t power = 0;    // of the digits, modulo its power
+  uint32_t factors = 0;  // of the digits up to the last that is not zero
+  bool operator==(const Residue& other) const = default;
+};
+
+// What was read behind the sign.
+struct Reading {
+  bool significant = false;  // some digit was not zero; else only `fraction` is in use
+  int64_t magnitude = 0;     // the number is 0.d1d2d3... * 10^magnitude
+  int64_t fraction = 0;      // digits behind the point
+  int64_t last = 0;          // the exponent of ten at the last digit that is not zero
+  Significands::Place bounds, points;
+  std::vector<Residue> residues;  // per divisor
+  bool operator==(const Reading& other) const = default;
+};
+
+class NumberSide {
+ public:
+  // Exponents from `min_exponent` <= 0 up to `max_exponent` >= 0; `set` outlives this.
+  NumberSide(const NumberSet& set, bool negative, int32_t min_exponent, int32_t max_exponent);
+
+  Reading start() const;
+  Reading whole_digit(Reading reading, char digit) const;
+  Reading point(Reading reading) const;
+  Reading fraction_digit(Reading reading, char digit) const;
+
+  // The exponents with which the number that was read is in the set.
+  ExponentSet exponents(const Reading& reading) const;
+  // Can the number be completed? `digits` are all that were read, `fraction` of them behind the
+  // point; `more_whole`: further digits of the integer part may follow.
+  bool can_go_on(const std::string& digits, int64_t fraction, bool more_whole) const;
+  bool is_possible() const { return set_.meets(negative_, {}, {true, true, {}}); }
+
+ private:
+  struct Bound {
+    enum Kind : uint8_t { kBelowAll, kAboveAll, kCut } kind;
+    bool behind;
+    uint32_t entry;
+    int64_t magnitude;
+  };
+
+  Bound bound_of(const Cut& cut) const;
+  int64_t first_exponent_above(const Bound& bound, const Reading& reading) const;
+  int64_t first_multiple(std::size_t divisor, const Reading& reading) const;
+  void compare_digit(Reading& reading, char digit) const;
+  void divide_digit(Reading& reading, char digit) const;
+  void forget_whole(Reading& reading) const;
+  bool values_go_on(const Decimal& read, int64_t least, int64_t most) const;
+  bool interval_goes_on(const Interval& interval, const Decimal& read, int64_t least,
+                        int64_t most) const;
+
+  const NumberSet& set_;
+  bool negative_;
+  int32_t min_exponent_, max_exponent_;
+  Significands bounds_, points_;
+  std::vector<std::pair<Bound, Bound>> intervals_;
+  std::vector<Divisor> divisors_;  // that of the set, if it has one, and those that are out
+  // Where counts are clipped.
+  int64_t least_magnitude_ = 0, most_magnitude_ = 0;
+  int64_t least_last_ = 0, most_last_ = 0;
+  int64_t most_fraction_ = 0;
+};
+
+}  // namespace maskwright::langs
