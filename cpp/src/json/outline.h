@@ -63,9 +63,9 @@ class OutlineTable {
   bool excludes(const OutlineRef& a, std::span<const uint32_t> words);
 
  private:
-  static constexpr uint32_t kDepth = 3;        // levels of members and items
-  static constexpr uint32_t kNesting = 40;     // of choices and conjunctions in each other
-  static constexpr std::size_t kPrefix = 8;    // leading items
+  static constexpr uint32_t kDepth = 3;       // levels of members and items
+  static constexpr uint32_t kNesting = 40;    // of choices and conjunctions in each other
+  static constexpr std::size_t kPrefix = 8;   // leading items
   static constexpr std::size_t kAtoms = 2048;  // longer enums are not listed
 
   uint32_t derived_identity(uint32_t word);
