@@ -44,6 +44,7 @@ OPTIONS = {
 SCALARS = (None, False, True, 0, 1, 2, -1, 1.5, 10, "", "a", "b", "ab")
 KEYS = ("a", "b", "c")
 EXPONENTS = [b"e%d" % exponent for exponent in sorted(range(-30, 31), key=abs)]
+KEY_TEXTS = [key.encode() for key in KEYS]
 MAX_STEPS_TO_END = 400
 
 
@@ -229,7 +230,8 @@ class World:
             # Digits are many; an exponent often ends what they have begun.
             steps += [*EXPONENTS, *(bytes([b]) for b in rng.sample(b"0123456789-", 11))]
         else:
-            rests = [w[len(content) :] + b'"' for w in self._words if w.startswith(content)]
+            words = KEY_TEXTS if rng.random() < 0.5 else self._words
+            rests = [w[len(content) :] + b'"' for w in words if w.startswith(content)]
             letters = rng.sample((b"a", b"b", b"x"), 3)
             steps = [b'"', *rng.sample(rests, len(rests)), *letters]
             if rng.random() < 0.8:

@@ -13,8 +13,11 @@ from typing import Any
 
 __all__ = [
     "BitmaskError",
+    "DeserializeFormatError",
+    "DeserializeVersionError",
     "GrammarError",
     "GrammarSyntaxError",
+    "InvalidJSONError",
     "InvalidSchemaError",
     "LimitExceededError",
     "MalformedIRError",
@@ -270,6 +273,18 @@ class LimitExceededError(_LocatedError, MaskwrightError, ValueError, RuntimeErro
 
 class TokenizerError(MaskwrightError, ValueError, RuntimeError):
     """A vocabulary or tokenizer file that cannot be used."""
+
+
+class InvalidJSONError(MaskwrightError, ValueError, RuntimeError):
+    """A stored form that is no JSON."""
+
+
+class DeserializeFormatError(MaskwrightError, ValueError, RuntimeError):
+    """A stored form that breaks its format."""
+
+
+class DeserializeVersionError(MaskwrightError, ValueError, RuntimeError):
+    """A stored form of another format version."""
 
 
 class BitmaskError(MaskwrightError, ValueError, RuntimeError):

@@ -177,7 +177,20 @@ def test_names_run_out(schema, any_order, seed):
     rng = random.Random(seed)
     options = {"any_order": any_order, "strict_mode": False, "max_whitespace_cnt": 1}
     ir = compile_source("json_schema", {"type": "object", **schema}, options)
-    parts = ["aab", "aabaa", "aaaa", "aaab", "aa", 'a"', 'b"', 'aa"', 'ab":null', '"a', '{"aaba', ',"']
+    parts = [
+        "aab",
+        "aabaa",
+        "aaaa",
+        "aaab",
+        "aa",
+        'a"',
+        'b"',
+        'aa"',
+        'ab":null',
+        '"a',
+        '{"aaba',
+        ',"',
+    ]
     used = [bytes([byte]) for byte in range(0x20, 0x7F)]
     tokens = make_vocabulary("names", used + [part.encode() for part in parts])
     compiled = compile_core(ir, tokens)

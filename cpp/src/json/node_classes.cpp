@@ -6,6 +6,7 @@ namespace maskwright {
 
 uint32_t NodeClasses::of(uint32_t node) {
   if (classes_.empty()) classes_.assign(ir_.num_nodes(), kNone);
+  if (classes_[node] < kOpen) return classes_[node];
   std::vector<uint32_t> stack{node};
   std::vector<uint32_t> below;
   while (!stack.empty()) {

@@ -46,6 +46,36 @@ OutlineRef OutlineTable::of(uint32_t word, uint32_t depth) {
   return known_[key] = std::move(made);
 }
 
+uint32_t OutlineTable::identity(uint32_t word) {
+  if (word == kAnyWord) return word;
+  if (!is_derived(word)) return classes_.of(node_of(word)) | (word & (kNegated | kScalarPart));
+  const uint32_t index = node_of(word);
+  if (derived_identities_.size() <= index) derived_identities_.resize(index + 1, kNone);
+  if (derived_identities_[index] == kNone) {
+    const uint32_t made = derived_identity(word);
+    derived_identities_[index] = made;
+  }
+  return derived_identities_[index];
+}
+
+uint32_t OutlineTable::derived_identity(uint32_t word) {
+  DerivedLeaf leaf = branches_.derived().get(word);
+  switch (leaf.kind) {
+    case DerivedKind::kHasMember:
+    case DerivedKind::kIfMember:
+    case DerivedKind::kItemIs:
+    case DerivedKind::kSomeItem: leaf.b = identity(leaf.b); break;
+    case DerivedKind::kSomeMember:
+      leaf.a = classes_.of(leaf.a);
+      leaf.c = identity(leaf.c);
+      break;
+    case DerivedKind::kSomeName:
+    case DerivedKind::kContains: leaf.a = identity(leaf.a); break;
+    default: break;
+  }
+  return identities_.intern(leaf);
+}
+
 // Notes the word itself among what holds, unless the outline tells all of it anyway.
 OutlineRef OutlineTable::with_itself(uint32_t word, OutlineRef made) {
   if (is_derived(word) || (made != nullptr && made->empty())) return made;

@@ -54,6 +54,8 @@ class OutlineTable {
   OutlineTable(const Ir& ir, BranchTable& branches);
 
   OutlineRef of(uint32_t word) { return of(word, kDepth); }
+  // Equal for words that say the same in the same words, with kDerived and kNegated as the word has.
+  uint32_t identity(uint32_t word);
   OutlineRef meet(const OutlineRef& a, const OutlineRef& b) const;
   // True if no value is in both.
   bool disjoint(const OutlineRef& a, const OutlineRef& b) const;
@@ -66,6 +68,7 @@ class OutlineTable {
   static constexpr std::size_t kPrefix = 8;   // leading items
   static constexpr std::size_t kAtoms = 2048;  // longer enums are not listed
 
+  uint32_t derived_identity(uint32_t word);
   OutlineRef of(uint32_t word, uint32_t depth);
   OutlineRef make(uint32_t word, uint32_t depth);
   OutlineRef make_negated(uint32_t node, uint32_t depth);
@@ -93,6 +96,8 @@ class OutlineTable {
   const Ir& ir_;
   BranchTable& branches_;
   NodeClasses classes_;
+  DerivedTable identities_;                   // derived leaves over identities
+  std::vector<uint32_t> derived_identities_;  // by derived leaf; kNone: not asked
   std::unordered_map<uint64_t, OutlineRef> known_;  // by word and depth
   std::unordered_map<std::string, uint32_t> atoms_;
   std::vector<uint32_t> atom_types_;

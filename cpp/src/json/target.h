@@ -73,7 +73,7 @@ class TargetTable {
   struct Partial {
     uint32_t parent;   // index of the partial clause it was made from
     uint32_t choice;   // the word that was replaced there
-    uint32_t covered;  // in covered_: words whose values other partial clauses take
+    uint32_t covered;  // in covered_: branches whose values other partial clauses take
     uint32_t length = 0;
   };
 
@@ -85,6 +85,9 @@ class TargetTable {
   void canonicalise(uint32_t options, std::vector<uint32_t>& list) const;
   bool keeps_order(uint32_t word) const;
   bool absorbed(std::span<const uint32_t> list, uint32_t choice);
+  bool is_any(std::span<const uint32_t> branch) const;
+  bool implied(uint32_t choice);
+  bool holds(uint32_t word);
   uint32_t types_of(uint32_t word);
   bool has_types(std::span<const uint32_t> list);
   bool may_exclude(std::span<const uint32_t> list) const;
@@ -103,7 +106,7 @@ class TargetTable {
     return lists_->get(partial).first(partials_[partial].length);
   }
   bool may_cover(uint32_t options, uint32_t choice) const;
-  bool is_covered(uint32_t partial, std::span<const uint32_t> branch) const;
+  bool is_covered(uint32_t partial, std::span<const uint32_t> branch);
   uint32_t cover(uint32_t covered, uint32_t word);
 
   const Ir& ir_;
@@ -119,7 +122,7 @@ class TargetTable {
 
   // Scratch of one flatten().
   std::unique_ptr<WordInterner> lists_;    // [words..., and behind kNone what is covered]
-  std::unique_ptr<WordInterner> covered_;  // sorted words; 0: none
+  std::unique_ptr<WordInterner> covered_;  // sorted identities of words; 0: none
   std::vector<Partial> partials_;
 };
 

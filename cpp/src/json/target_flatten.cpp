@@ -52,6 +52,12 @@ bool TargetTable::has_types(std::span<const uint32_t> list) {
   return types != 0;
 }
 
+// Whether a branch is just ANY.
+bool TargetTable::is_any(std::span<const uint32_t> branch) const {
+  return branch.size() == 1 && (branch[0] & kWordFlags & ~kSilent) == 0 &&
+         ir_.node_kind(node_of(branch[0])) == NodeKind::kAny;
+}
+
 // A choice adds nothing if one of its branches is in the list anyway. (In strict mode it does: the
 // members that another branch names are open only under that branch.)
 bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
@@ -63,14 +69,37 @@ bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
   }
   for (std::size_t i = 0; i < branches.size(); ++i) {
     const auto branch = branches[i];
-    const bool holds = std::all_of(branch.begin(), branch.end(), [&](uint32_t word) {
+    const bool in_list = std::all_of(branch.begin(), branch.end(), [&](uint32_t word) {
       return marks_.contains(is_derived(word) ? word : canonical(word & ~kSilent));
     });
-    const bool any = branch.size() == 1 && (branch[0] & kWordFlags & ~kSilent) == 0 &&
-                     ir_.node_kind(node_of(branch[0])) == NodeKind::kAny;
-    if (holds || any) return true;
+    if (in_list || is_any(branch)) return true;
   }
   return false;
+}
+
+// The same by what words say: `marks_` holds the identities of the list.
+bool TargetTable::implied(uint32_t choice) {
+  const Branches& branches = branches_.of(choice);
+  if (branches.exclusive) return false;
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    const auto branch = branches[i];
+    if (is_any(branch)) return true;
+    if (std::all_of(branch.begin(), branch.end(), [&](uint32_t word) { return holds(word); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether a word holds because of those that are marked.
+bool TargetTable::holds(uint32_t word) {
+  if (marks_.contains(outlines_.identity(word))) return true;
+  if (!is_derived(word)) return false;
+  const DerivedLeaf leaf = derived().get(word);
+  if (leaf.kind != DerivedKind::kIfMember) return false;
+  const uint32_t has = derived().intern({DerivedKind::kHasMember, leaf.a, leaf.b});
+  const uint32_t lacks = derived().intern({DerivedKind::kLacksMember, leaf.a});
+  return marks_.contains(outlines_.identity(has)) || marks_.contains(outlines_.identity(lacks));
 }
 
 void TargetTable::too_many_clauses() const {
@@ -105,18 +134,19 @@ bool TargetTable::may_cover(uint32_t options, uint32_t choice) const {
   return is_negated(choice) || !names_matter(options);
 }
 
-bool TargetTable::is_covered(uint32_t partial, std::span<const uint32_t> branch) const {
+bool TargetTable::is_covered(uint32_t partial, std::span<const uint32_t> branch) {
   const auto covered = covered_->get(partials_[partial].covered);
-  return std::any_of(branch.begin(), branch.end(), [&](uint32_t word) {
-    return std::binary_search(covered.begin(), covered.end(), word);
+  return !covered.empty() && std::any_of(branch.begin(), branch.end(), [&](uint32_t word) {
+    return std::binary_search(covered.begin(), covered.end(), outlines_.identity(word));
   });
 }
 
 uint32_t TargetTable::cover(uint32_t covered, uint32_t word) {
   const auto content = covered_->get(covered);
   std::vector<uint32_t> words(content.begin(), content.end());
-  const auto at = std::lower_bound(words.begin(), words.end(), word);
-  if (at == words.end() || *at != word) words.insert(at, word);
+  const uint32_t identity = outlines_.identity(word);
+  const auto at = std::lower_bound(words.begin(), words.end(), identity);
+  if (at == words.end() || *at != identity) words.insert(at, identity);
   return covered_->intern(words).id;
 }
 
@@ -127,7 +157,7 @@ std::vector<std::size_t> TargetTable::by_use(std::span<const uint32_t> list, std
     if (i == at || !branches_.is_choice(list[i])) continue;
     const Branches& others = branches_.of(list[i]);
     for (std::size_t k = 0; k < others.size(); ++k) {
-      if (others[k].size() == 1) ++uses[others[k][0]];
+      if (others[k].size() == 1) ++uses[outlines_.identity(others[k][0])];
     }
   }
   const Branches& branches = branches_.of(list[at]);
@@ -135,7 +165,8 @@ std::vector<std::size_t> TargetTable::by_use(std::span<const uint32_t> list, std
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   if (uses.empty()) return order;
   const auto count = [&](std::size_t i) {
-    const auto found = branches[i].size() == 1 ? uses.find(branches[i][0]) : uses.end();
+    const auto found =
+        branches[i].size() == 1 ? uses.find(outlines_.identity(branches[i][0])) : uses.end();
     return found == uses.end() ? 0 : found->second;
   };
   std::stable_sort(order.begin(), order.end(),
@@ -167,11 +198,11 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
     }
     return true;
   };
-  if (!options_.get(options).strict && absorbed(list, choice)) {
-    make({});
-    return;
-  }
   if (outline == nullptr) {
+    if (!options_.get(options).strict && absorbed(list, choice)) {
+      make({});
+      return;
+    }
     for (std::size_t i = 0; i < branches.size(); ++i) make(branches[i]);
     return;
   }
@@ -196,18 +227,23 @@ std::span<const uint32_t> TargetTable::only(const Branches& branches, std::size_
   return exclusive_;
 }
 
-// What decides nothing any more: negated choices that hold anyway, and (see absorbed()) choices
-// that are made already.
+// What decides nothing any more: negated choices that hold anyway, and choices that are made already.
 void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
                                std::vector<uint32_t>& list) {
   const bool strict = options_.get(options).strict;
+  const auto mark = [&] {
+    marks_.clear();
+    for (const uint32_t word : list) marks_.insert(outlines_.identity(word));
+  };
+  mark();
   for (std::size_t i = list.size(); i-- > 0;) {
     const uint32_t word = list[i];
     if (!branches_.is_choice(word)) continue;
-    const bool holds =
+    const bool excluded =
         is_negated(word) && outlines_.disjoint(outline, outlines_.of(word & ~kNegated));
-    if (holds || (!strict && absorbed(list, word))) {
+    if (excluded || (!strict && implied(word))) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+      mark();  // what is dropped can't stand for others
     }
   }
 }

@@ -119,9 +119,7 @@ class Judge:
         members = dict(node.members)
         for key, item in value.items():
             nodes = [members[key]] if key in members else []
-            nodes += [
-                child for expr, child in node.patterns if len(key) in self.ends(expr, key, 0)
-            ]
+            nodes += [child for expr, child in node.patterns if len(key) in self.ends(expr, key, 0)]
             if not nodes and node.additional is not None:
                 nodes = [node.additional]
             for child in nodes:

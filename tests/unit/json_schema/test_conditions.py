@@ -65,6 +65,11 @@ def test_meaning(schema, valid, invalid):
         ({"dependentRequired": {"a": True}}, "#/dependentRequired/a", "an array of member names"),
         ({"dependentRequired": {"a": [1]}}, "#/dependentRequired/a/0", "a member name as a string"),
         ({"dependentSchemas": {"a": []}}, "#/dependentSchemas/a", "a schema"),
+        (
+            {"dependentSchemas": {"a": {"required": [1]}}},
+            "#/dependentSchemas/a/required/0",
+            "a member name as a string",
+        ),
     ],
 )
 def test_malformed(schema, pointer, expected):

@@ -65,8 +65,11 @@ def compile_json_schema(
     Supported keywords: `type`, `enum`, `const`; `properties`, `additionalProperties`, `required`,
     `minProperties`, `maxProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`,
     `maxItems`; `minLength`, `maxLength`, `pattern`; `minimum`, `maximum`, `exclusiveMinimum`,
-    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`; `$ref` within the document. What a keyword means follows
-    the draft that `$schema` names. Annotations and unknown keywords are listed in the certificate;
+    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`, `oneOf`, `not`; `if`, `then`, `else`;
+    `dependentRequired`, `dependentSchemas`, `dependencies`; `$ref` within the document. What a
+    keyword means follows the draft that `$schema` names; under `not` and `if` nothing names members
+    or items that strict mode would count. Annotations and unknown keywords are listed in the
+    certificate;
     every other keyword that constrains values is refused, where the root reaches it.
 
     Args:
