@@ -138,8 +138,6 @@ def test_lone_surrogates(schema, pointer):
 @pytest.mark.parametrize(
     ("keyword", "value"),
     [
-        ("contains", {}),
-        ("uniqueItems", True),
         ("patternProperties", {"a": True}),
         ("propertyNames", {}),
         ("unevaluatedProperties", False),
