@@ -147,8 +147,9 @@ ValueCount::Range ValueCount::count_clauses(uint32_t target, uint64_t wanted) {
 ValueCount::Range ValueCount::count_array(uint32_t shape, uint64_t wanted) {
   if (!solver_.array_productive(shape)) return {0, 0};
   const ArrayShape array = clauses_.array(shape);
-  if (array.unique || !array.contains.empty()) return {1, wanted};
+  if (!array.contains.empty()) return {1, wanted};
   const ItemRules rules = solver_.item_rules(array);
+  const bool alike = array.length() == 0;
   Range sum{0, 0};
   Range product{1, 1};
   for (uint32_t length = 0; length <= rules.max; ++length) {
@@ -157,11 +158,15 @@ ValueCount::Range ValueCount::count_array(uint32_t shape, uint64_t wanted) {
       sum.hi = std::min(wanted, sum.hi + product.hi);
     }
     if (length == rules.max || sum.lo >= wanted || rules.cells(length) == 0) break;
-    const Range item = count(array.place(length)[0], wanted);
+    Range item = count(array.place(length)[0], wanted);
+    if (array.unique) {
+      // At most so many values are used; exactly, where all are of one kind.
+      item.lo -= std::min<uint64_t>(item.lo, length);
+      if (alike && item.hi < wanted) item.hi -= std::min<uint64_t>(item.hi, length);
+    }
     product.lo = std::min(wanted, product.lo * item.lo);
     product.hi = std::min(wanted, product.hi * item.hi);
-    // Once it is large enough it stays so.
-    if (product.lo >= wanted && length + 1 >= array.length()) return {wanted, wanted};
+    if (product.hi == 0) break;
     if (length >= kMaxWork) return {sum.lo, wanted};
   }
   return sum;

@@ -138,7 +138,7 @@ def test_bad_grammar_is_shown_with_file_and_place(use: Any, tmp_path: Path, caps
     ("content", "message"),
     [
         ('{"type": 5}', "the number 5 at #/type: expected "),
-        ('{"contains": {}}', 'the keyword "contains" at #/contains is not supported'),
+        ('{"extends": {}}', 'the keyword "extends" at #/extends is not supported'),
         ('{"type": "null", "type": "string"}', 'duplicate key "type"'),
         ('{"minimum": NaN}', "not valid JSON: expected a value, found "),
         ('{\n "a" 1}', "not valid JSON: expected "),

@@ -140,8 +140,6 @@ def test_lone_surrogates(schema, pointer):
 @pytest.mark.parametrize(
     ("keyword", "value"),
     [
-        ("contains", {}),
-        ("uniqueItems", True),
         ("unevaluatedProperties", False),
         ("unevaluatedItems", {}),
         ("extends", {}),

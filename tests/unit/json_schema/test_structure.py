@@ -49,6 +49,12 @@ def root_of(schema, **options):
         ({"allOf": [{"type": "null"}]}, n.Types(f.TYPE_NULL)),
         ({"uniqueItems": False, "patternProperties": {}, "propertyNames": True}, n.Any()),
         ({"pattern": ".*"}, n.Any()),
+        ({"uniqueItems": True}, n.UniqueItems()),
+        ({"contains": True}, n.Contains(0, 1, None)),
+        ({"contains": True, "maxContains": 3.0}, n.Contains(0, 1, 3)),
+        ({"contains": True, "minContains": 0, "maxContains": 0}, n.Contains(0, 0, 0)),
+        ({"contains": False, "minContains": 0}, n.Any()),
+        ({"minContains": 2, "maxContains": 1}, n.Any()),
     ],
 )
 def test_keywords_that_make_one_node(schema, expected):

@@ -129,7 +129,7 @@ def unique_items(conv: Converter, key: str, value: Any) -> None:
     """`uniqueItems`; false says nothing."""
     if not isinstance(value, bool):
         raise malformed(value, "a Boolean", conv.location, key)
-    if not value or not no.has_effect(conv, key):
-        conv.ignore(key)
-    else:
+    if value and no.has_effect(conv, key):
         conv.parts.append(conv.builder.unique_items())
+    elif value:
+        conv.ignore(key)
