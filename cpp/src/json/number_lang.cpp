@@ -111,6 +111,7 @@ class NumberLang final : public TableLang {
   uint32_t start() override { return is_alive(0) ? 0 : kDeadLang; }
   bool accepts(uint32_t state) override { return states_[state].accepts; }
   std::span<const Arc> arcs(uint32_t state) override;
+  bool continues(uint32_t state) override;
   // Numbers have no bounds on their length.
   bool can_finish(uint32_t, uint32_t, uint32_t) override { return true; }
   uint32_t length_horizon() override { return kUnbounded; }
@@ -193,6 +194,8 @@ uint32_t NumberLang::intern(Content content, uint32_t parent, char last) {
 }
 
 bool NumberLang::step(const State& state, char c, Content& next) const {
+  const bool at_start = state.content.phase == Phase::kStart || state.content.phase == Phase::kE;
+  if (!is_digit(c) && (c == '+' || c == '-') != at_start) return false;
   next = state.content;
   if (state.content.phase >= Phase::kE) return step_exponent(c, next);
   if (c != 'e' && c != 'E') return step_mantissa(state, c, next);
@@ -262,9 +265,13 @@ void NumberLang::expand(uint32_t id) {
   states_[id].expanded = true;
   Content next;
   for (const char c : alphabet_.chars) {
-    if (!step(states_[id], c, next)) continue;
+    auto& arcs = states_[id].arcs;
     const auto code = static_cast<uint32_t>(c);
-    states_[id].arcs.push_back({code, code, intern(std::move(next), id, c)});
+    if (c == 'e' && !arcs.empty() && arcs.back().lo == 'E') {
+      arcs.push_back({code, code, arcs.back().target});
+    } else if (step(states_[id], c, next)) {
+      arcs.push_back({code, code, intern(std::move(next), id, c)});
+    }
   }
 }
 
@@ -284,6 +291,17 @@ std::span<const Lang::Arc> NumberLang::arcs(uint32_t id) {
   state.arcs = std::move(alive);
   state.trimmed = true;
   return state.arcs;
+}
+
+bool NumberLang::continues(uint32_t id) {
+  const State& state = states_[id];
+  // A zero behind the point changes nothing.
+  const bool mantissa = state.accepts && may_end(state.content.phase);
+  if (mantissa && alphabet_.has('0') &&
+      (state.content.phase == Phase::kFraction || alphabet_.has('.'))) {
+    return true;
+  }
+  return !arcs(id).empty();
 }
 
 bool NumberLang::is_alive(uint32_t id) {
@@ -310,6 +328,7 @@ bool NumberLang::can_go_on(const State& state) const {
   }
   const NumberSide& side = sides_[content.negative];
   if (content.phase == Phase::kMinus) return side.is_possible();
+  if (side.goes_on_anyway(content.reading, content.phase == Phase::kWhole)) return true;
   std::string digits;
   int64_t fraction = 0;
   bool in_fraction = content.phase == Phase::kFraction;
