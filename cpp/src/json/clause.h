@@ -95,11 +95,7 @@ class ClauseTable {
  public:
   ClauseTable(const Ir& ir, OptionsTable& options, TargetTable& targets, LangTable& langs,
               NameClassTable& name_classes)
-      : ir_(ir),
-        options_(options),
-        targets_(targets),
-        langs_(langs),
-        name_classes_(name_classes) {}
+      : ir_(ir), options_(options), targets_(targets), langs_(langs), name_classes_(name_classes) {}
 
   uint32_t intern(uint32_t options, std::span<const uint32_t> leaves);
   const Clause& get(uint32_t id) const { return resolved_[id]; }
