@@ -1,8 +1,8 @@
 """Keywords that constrain values and are refused by name, unless they say nothing where they stand.
 
-Idea: nothing is dropped silently. A keyword without effect by its own specification (a keyword about
-arrays beside `"type": "string"`) is listed as ignored; every other use is an error with the pointer
-of the keyword.
+Idea: nothing is dropped silently. A keyword without effect by its own specification (a keyword
+about arrays beside `"type": "string"`) is listed as ignored; every other use is an error with the
+pointer of the keyword.
 """
 
 from __future__ import annotations
