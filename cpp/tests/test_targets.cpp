@@ -85,8 +85,7 @@ TEST_CASE("similar negations share their branches") {
   const uint32_t text = w.types(kStringType);
   for (uint32_t i = 0; i < 40; ++i) {
     const std::string own = name("own", i);
-    parts.push_back(w.negation(
-        w.object_type({{own, text}, {"shared", text}}, {own, "shared"})));
+    parts.push_back(w.negation(w.object_type({{own, text}, {"shared", text}}, {own, "shared"})));
   }
   // No proper "shared", or no proper member of any of the objects.
   CHECK(clauses_of(w, w.all_of(parts)).size() == 2);

@@ -128,9 +128,7 @@ uint32_t NodeClasses::make(uint32_t node) {
       break;
     case NodeKind::kNot:
     case NodeKind::kMemberNames: key.push_back(child(reader.next())); break;
-    case NodeKind::kContains:
-      key = {child(payload[0]), payload[1], payload[2]};
-      break;
+    case NodeKind::kContains: key = {child(payload[0]), payload[1], payload[2]}; break;
     default: key.assign(payload.begin(), payload.end()); break;
   }
   return keys_.intern(key, static_cast<uint32_t>(kind)).id;

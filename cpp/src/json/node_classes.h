@@ -27,9 +27,7 @@ class NodeClasses {
   void children(uint32_t node, std::vector<uint32_t>& out) const;
   uint32_t make(uint32_t node);
   void add_refs(uint32_t count, WordReader& reader, bool sort, std::vector<uint32_t>& key);
-  uint32_t text(std::span<const uint32_t> ref) {
-    return texts_.intern(ir_.bytes(ref[0], ref[1]));
-  }
+  uint32_t text(std::span<const uint32_t> ref) { return texts_.intern(ir_.bytes(ref[0], ref[1])); }
   uint32_t known(uint32_t node) const;
 
   const Ir& ir_;

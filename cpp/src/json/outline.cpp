@@ -18,7 +18,8 @@ OutlineRef of_types(uint32_t types) {
 
 }  // namespace
 
-OutlineTable::OutlineTable(const Ir& ir, BranchTable& branches) : ir_(ir), branches_(branches), classes_(ir, branches.keys()) {
+OutlineTable::OutlineTable(const Ir& ir, BranchTable& branches)
+    : ir_(ir), branches_(branches), classes_(ir, branches.keys()) {
   // In the order of Literal.
   atom(kNull, "null");
   atom(kBoolean, "false");
@@ -143,10 +144,16 @@ OutlineRef OutlineTable::make_derived(uint32_t word, uint32_t depth) {
   const DerivedLeaf leaf = branches_.derived().get(word);
   auto out = std::make_shared<Outline>();
   out->types = DerivedTable::type_of(leaf.kind);
-  const auto value = [&](uint32_t of_word) { return depth == 0 ? nullptr : of(of_word, depth - 1); };
+  const auto value = [&](uint32_t of_word) {
+    return depth == 0 ? nullptr : of(of_word, depth - 1);
+  };
   switch (leaf.kind) {
-    case DerivedKind::kHasMember: out->members.push_back({leaf.a, true, false, value(leaf.b)}); break;
-    case DerivedKind::kIfMember: out->members.push_back({leaf.a, false, false, value(leaf.b)}); break;
+    case DerivedKind::kHasMember:
+      out->members.push_back({leaf.a, true, false, value(leaf.b)});
+      break;
+    case DerivedKind::kIfMember:
+      out->members.push_back({leaf.a, false, false, value(leaf.b)});
+      break;
     case DerivedKind::kLacksMember: out->members.push_back({leaf.a, false, true, nullptr}); break;
     case DerivedKind::kItemIs:
       out->min_items = leaf.a + 1;
@@ -179,8 +186,7 @@ OutlineRef OutlineTable::make_enum(uint32_t node, bool negated) {
       const auto ref = reader.take(2);
       const std::string_view text = ir_.bytes(ref[0], ref[1]);
       const bool integer = text.find('.') == std::string_view::npos;
-      out->atoms.push_back(
-          atom(strings ? kStringType : (integer ? kInteger : kNumberType), text));
+      out->atoms.push_back(atom(strings ? kStringType : (integer ? kInteger : kNumberType), text));
     }
   }
   make_set(out->atoms);

@@ -54,7 +54,8 @@ class OutlineTable {
   OutlineTable(const Ir& ir, BranchTable& branches);
 
   OutlineRef of(uint32_t word) { return of(word, kDepth); }
-  // Equal for words that say the same in the same words, with kDerived and kNegated as the word has.
+  // Equal for words that say the same in the same words, with kDerived and kNegated as the word
+  // has.
   uint32_t identity(uint32_t word);
   OutlineRef meet(const OutlineRef& a, const OutlineRef& b) const;
   // True if no value is in both.
@@ -63,9 +64,9 @@ class OutlineTable {
   bool excludes(const OutlineRef& a, std::span<const uint32_t> words);
 
  private:
-  static constexpr uint32_t kDepth = 3;       // levels of members and items
-  static constexpr uint32_t kNesting = 40;    // of choices and conjunctions in each other
-  static constexpr std::size_t kPrefix = 8;   // leading items
+  static constexpr uint32_t kDepth = 3;        // levels of members and items
+  static constexpr uint32_t kNesting = 40;     // of choices and conjunctions in each other
+  static constexpr std::size_t kPrefix = 8;    // leading items
   static constexpr std::size_t kAtoms = 2048;  // longer enums are not listed
 
   uint32_t derived_identity(uint32_t word);
@@ -96,8 +97,8 @@ class OutlineTable {
   const Ir& ir_;
   BranchTable& branches_;
   NodeClasses classes_;
-  DerivedTable identities_;                   // derived leaves over identities
-  std::vector<uint32_t> derived_identities_;  // by derived leaf; kNone: not asked
+  DerivedTable identities_;                         // derived leaves over identities
+  std::vector<uint32_t> derived_identities_;        // by derived leaf; kNone: not asked
   std::unordered_map<uint64_t, OutlineRef> known_;  // by word and depth
   std::unordered_map<std::string, uint32_t> atoms_;
   std::vector<uint32_t> atom_types_;

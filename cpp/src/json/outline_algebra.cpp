@@ -132,8 +132,8 @@ void OutlineTable::meet_members(const Outline& a, const Outline& b, Outline& out
   out.closed = a.closed || b.closed;
   merge(a.members, b.members, [&](const Outline::Member* x, const Outline::Member* y) {
     if (x != nullptr && y != nullptr) {
-      out.members.push_back({x->key, x->required || y->required, x->absent || y->absent,
-                             meet(x->value, y->value)});
+      out.members.push_back(
+          {x->key, x->required || y->required, x->absent || y->absent, meet(x->value, y->value)});
       return;
     }
     out.members.push_back(x != nullptr ? *x : *y);
@@ -199,8 +199,8 @@ void OutlineTable::join_members(const Outline& a, const Outline& b, Outline& out
   merge(a.members, b.members, [&](const Outline::Member* x, const Outline::Member* y) {
     if (x != nullptr && y != nullptr) {
       OutlineRef value = x->absent ? y->value : (y->absent ? x->value : join(x->value, y->value));
-      out.members.push_back({x->key, x->required && y->required, x->absent && y->absent,
-                             std::move(value)});
+      out.members.push_back(
+          {x->key, x->required && y->required, x->absent && y->absent, std::move(value)});
     } else if (x != nullptr ? b.closed : a.closed) {
       out.members.push_back(x != nullptr ? *x : *y);
       out.members.back().required = false;

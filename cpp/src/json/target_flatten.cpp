@@ -227,7 +227,8 @@ std::span<const uint32_t> TargetTable::only(const Branches& branches, std::size_
   return exclusive_;
 }
 
-// What decides nothing any more: negated choices that hold anyway, and choices that are made already.
+// What decides nothing any more: negated choices that hold anyway, and choices that are made
+// already.
 void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
                                std::vector<uint32_t>& list) {
   const bool strict = options_.get(options).strict;

@@ -69,8 +69,7 @@ def compile_json_schema(
     `dependentRequired`, `dependentSchemas`, `dependencies`; `$ref` within the document. What a
     keyword means follows the draft that `$schema` names; under `not` and `if` nothing names members
     or items that strict mode would count. Annotations and unknown keywords are listed in the
-    certificate;
-    every other keyword that constrains values is refused, where the root reaches it.
+    certificate; every other keyword that constrains values is refused, where the root reaches it.
 
     Args:
         schema: A dict or a Boolean, JSON text, or a type that pydantic can read; see
