@@ -1,7 +1,7 @@
 // The arithmetic of items against trying out all short arrays.
 #include <doctest/doctest.h>
 
-#include <functional>
+#include <algorithm>
 #include <random>
 
 #include "json/item_rules.h"

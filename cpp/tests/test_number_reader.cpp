@@ -41,7 +41,8 @@ TEST_CASE("different numbers have different values") {
 TEST_CASE("a text may become what its digits allow") {
   RegisterPool regs;
   const ValueId number = value("1205", regs);
-  for (const std::string_view text : {"", "0", "0.00", "1", "12", "1.2", "1205.00", "1205e", "12050"}) {
+  for (const std::string_view text :
+       {"", "0", "0.00", "1", "12", "1.2", "1205.00", "1205e", "12050"}) {
     CHECK(read(text, regs).may_become(number, regs));
   }
   for (const std::string_view text : {"-", "2", "13", "1200", "12051", "12e", "0e"}) {

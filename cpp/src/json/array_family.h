@@ -61,12 +61,12 @@ class ArrayFamily final : public Family {
   };
   struct Group {
     uint32_t options = 0;
-    uint32_t prefix = 0;      // the longest
-    uint32_t cap = 0;         // counts from here on are the same
-    bool bounded = false;     // some alternative has a largest count
-    bool needs_more = false;  // some alternative asks for more than one item
-    bool plain = true;        // the register is the number of items
-    bool unique = false;      // some alternative asks for different items
+    uint32_t prefix = 0;           // the longest
+    uint32_t cap = 0;              // counts from here on are the same
+    bool bounded = false;          // some alternative has a largest count
+    bool needs_more = false;       // some alternative asks for more than one item
+    bool plain = true;             // the register is the number of items
+    bool unique = false;           // some alternative asks for different items
     uint32_t values = kUnbounded;  // if unique: with fewer items there is always a different one
     std::vector<Part> parts;
     std::vector<Limits> limits;  // of the parts, each once
@@ -83,9 +83,7 @@ class ArrayFamily final : public Family {
   };
 
   uint32_t group(std::span<const Alternative> alternatives);
-  const Group& group_of(StateId state) const {
-    return *groups_[tables_.store.content(state)[0]];
-  }
+  const Group& group_of(StateId state) const { return *groups_[tables_.store.content(state)[0]]; }
   // The parts that pass, with their counts; `keep` may change those.
   template <typename Keep>
   uint32_t filter(uint32_t group, Progress& progress, Keep keep);

@@ -57,6 +57,12 @@ struct ClauseTable::Leaves {
 
   void add_contains(uint32_t word, ItemCount count) {
     if (count.min == 0 && count.max == kNone) return;
+    for (ContainsRule& rule : contains) {
+      if (rule.word != word || rule.count.from != count.from) continue;
+      rule.count.min = count.min > rule.count.min ? count.min : rule.count.min;
+      rule.count.max = count.max < rule.count.max ? count.max : rule.count.max;
+      return;
+    }
     contains.push_back({word, count});
   }
 };

@@ -40,7 +40,7 @@ bool ItemRules::can_take(uint32_t count, std::span<const uint32_t> found, uint32
 
 bool ItemRules::can_complete(uint32_t count, std::span<const uint32_t> found) const {
   for (std::size_t k = 0; k < contains.size(); ++k) {
-    if (found[k] > contains[k].max) return false;
+    if (std::max(found[k], contains[k].min) > contains[k].max) return false;
   }
   if (contains.empty()) return complete_plain(count);
   return contains.size() == 1 ? complete_one(count, found[0]) : complete_many(count, found);

@@ -144,8 +144,7 @@ void ProductivitySolver::know_array(uint32_t shape) {
   const uint32_t rest = array.rest[0];
   const uint32_t needed = std::min(array.min, prefix);
   const bool needs_rest = array.min > prefix;
-  facts.possible =
-      options_.can_spell("[]") && array.min <= max && !(needs_rest && rest == kNone);
+  facts.possible = options_.can_spell("[]") && array.min <= max && !(needs_rest && rest == kNone);
   facts.waiting = needed + (needs_rest ? 1 : 0);
   // Places that are not needed still have to be explored.
   for (uint32_t i = 0; i < prefix; ++i) {
@@ -288,7 +287,8 @@ bool ProductivitySolver::settle_counted_arrays() {
     const ItemRules rules = item_rules(array);
     const std::vector<uint32_t> none(rules.contains.size(), 0);
     if (!rules.can_complete(0, none)) return false;
-    const Enough enough = array.unique ? ValueCount(*this, options_, clauses_, langs_).enough(array) : Enough::kYes;
+    const Enough enough =
+        array.unique ? ValueCount(*this, options_, clauses_, langs_).enough(array) : Enough::kYes;
     undecided = undecided || enough == Enough::kUndecided;
     if (enough != Enough::kYes) return false;
     arrays_[shape].productive = true;

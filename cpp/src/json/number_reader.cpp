@@ -68,9 +68,8 @@ NumberReader NumberReader::decode(std::span<const uint32_t> words) {
 }
 
 void NumberReader::encode(std::vector<uint32_t>& out) const {
-  out.insert(out.end(),
-             {part, negative ? 1U : 0U, negative_exponent ? 1U : 0U, digits, zeros,
-              static_cast<uint32_t>(scale), exponent, text});
+  out.insert(out.end(), {part, negative ? 1U : 0U, negative_exponent ? 1U : 0U, digits, zeros,
+                         static_cast<uint32_t>(scale), exponent, text});
 }
 
 void NumberReader::read(uint8_t byte, RegisterPool& regs) {
@@ -133,7 +132,9 @@ bool NumberReader::may_become(ValueId value, const RegisterPool& regs,
   for (; at != digits && at != 0; at = regs.get(at)[0]) behind.push_back(regs.get(at)[1]);
   if (at != digits) return false;
   // They begin with the zeros that were read, and the digit; zeros may follow the last one.
-  const auto next = [&](std::size_t i) { return i < behind.size() ? behind[behind.size() - 1 - i] : 0; };
+  const auto next = [&](std::size_t i) {
+    return i < behind.size() ? behind[behind.size() - 1 - i] : 0;
+  };
   for (uint32_t i = 0; i < zeros && i < behind.size(); ++i) {
     if (next(i) != 0) return false;
   }

@@ -86,8 +86,7 @@ void RecordedNumbers::completions(StateId state, std::span<const uint32_t> reg, 
 bool RecordedNumbers::goes_on(LangId number, Part part, std::vector<std::string> values,
                               const std::string& text) {
   if (kept_.size() >= kMaxKept) kept_.clear();
-  const auto [entry, added] =
-      kept_.try_emplace({number, {part, std::move(values)}}, nullptr);
+  const auto [entry, added] = kept_.try_emplace({number, {part, std::move(values)}}, nullptr);
   if (added) {
     const std::vector<std::string>& listed = entry->first.second.second;
     entry->second = part == Part::kWithout ? tables_.langs.number_without(number, listed)

@@ -3,7 +3,8 @@
 // An array of unique items can always go on if each position that must come has more values than
 // there are positions before it. So the question is whether a target has at least so many values,
 // and the answer is mostly "endlessly many" after a look at the first code point. What is few is
-// counted: literals, words of languages, numbers, arrays and objects as products. Where several shapes of one type may overlap, only bounds are known.
+// counted: literals, words of languages, numbers, arrays and objects as products. Where several
+// shapes of one type may overlap, only bounds are known.
 //
 // Cost: linear in the number asked for, per scalar language; answers are kept for one call.
 #pragma once

@@ -18,7 +18,11 @@ bool is_done_at_bottom(const Config& config, const Store& store) {
 }  // namespace
 
 MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
-    : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules),
+    : ir_(ir),
+      vocabulary_(vocabulary),
+      store_(store),
+      rules_(rules),
+      runner_(store, rules),
       way_out_(store, runner_) {}
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
