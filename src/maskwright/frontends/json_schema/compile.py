@@ -54,9 +54,9 @@ def compile_json_schema(
     Supported keywords: `type`, `enum`, `const`; `properties`, `additionalProperties`, `required`,
     `minProperties`, `maxProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`,
     `maxItems`; `minLength`, `maxLength`, `pattern`; `minimum`, `maximum`, `exclusiveMinimum`,
-    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`; `$ref` within the document. What a keyword means follows
-    the draft that `$schema` names. Annotations and unknown keywords are listed in the certificate;
-    every other keyword that constrains values is refused, where the root reaches it.
+    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`; `$ref` within the document. What a keyword
+    means follows the draft that `$schema` names. Annotations and unknown keywords are listed in the
+    certificate; every other keyword that constrains values is refused, where the root reaches it.
 
     Args:
         schema: A dict or a Boolean, JSON text, or a class with ``model_json_schema()``. A float in
