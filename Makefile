@@ -12,6 +12,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Seconds that each fuzz target runs.
 FUZZ_SECONDS ?= 60
 PYTEST_ARGS ?=
+CONFORMANCE_ARGS ?=
 BENCH_ARGS ?= --quick
 # What pip says while it builds the package; -v shows each compile step.
 PIP_OUTPUT ?= -q
@@ -28,12 +29,12 @@ CTEST := PATH="$(abspath $(BIN)):$$PATH" ctest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint format types layers stubs stubs-update cpp-test cpp-asan cpp-tsan \
+.PHONY: help setup demo test conformance conformance-update lint format types layers stubs stubs-update cpp-test cpp-asan cpp-tsan \
   fuzz bench wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1|\2/' | \
-	  while IFS='|' read -r name text; do printf '  %-14s %s\n' "$$name" "$$text"; done
+	  while IFS='|' read -r name text; do printf '  %-18s %s\n' "$$name" "$$text"; done
 
 # --- environment --------------------------------------------------------------------------------
 
@@ -76,6 +77,12 @@ demo: ## Generate structured output with a small model on the CPU
 
 test: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run the Python tests (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+conformance: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run the official suites in full (CONFORMANCE_ARGS=...)
+	PYTHONPATH=tests $(BIN)/python -m conformance.run $(CONFORMANCE_ARGS)
+
+conformance-update: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run them and write the baselines
+	PYTHONPATH=tests $(BIN)/python -m conformance.run --update $(CONFORMANCE_ARGS)
 
 lint: layers $(VENV)/.stamp-dev ## Check style: ruff, clang-format, layers
 	$(BIN)/ruff check

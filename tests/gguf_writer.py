@@ -24,9 +24,9 @@ def _value(kind: int | tuple[int, ...], value: Any) -> bytes:
     return gguf_string(value) if kind == STRING else struct.pack(_FORMS[kind], value)
 
 
-def gguf_bytes(pairs: list[tuple[str, Any, Any]], version: int = 3) -> bytes:
-    """A whole file with these (key, kind, value) pairs."""
-    data = b"GGUF" + struct.pack("<IQQ", version, 7, len(pairs))
+def gguf_bytes(pairs: list[tuple[str, Any, Any]], version: int = 3, n_tensors: int = 7) -> bytes:
+    """A whole file with these (key, kind, value) pairs, without the tensors that it announces."""
+    data = b"GGUF" + struct.pack("<IQQ", version, n_tensors, len(pairs))
     for key, kind, value in pairs:
         number = kind[0] if isinstance(kind, tuple) else kind
         data += gguf_string(key) + struct.pack("<I", number) + _value(kind, value)

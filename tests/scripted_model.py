@@ -23,7 +23,8 @@ _WORDS = [b"", b"ab", b"abc", '"\u00e9'.encode(), b"true", b'"}', b"\xc3\xa9x"]
 
 def scripted_vocabulary() -> VocabularyData:
     """All bytes, a few words, and a stop token; more than one word of a bitmask."""
-    return from_tokens([*_LETTERS, *_WORDS, STOP])
+    tokens = [*_LETTERS, *_WORDS, STOP]
+    return from_tokens(tokens, stop_token_ids=[len(tokens) - 1])
 
 
 class ScriptedModel:
@@ -52,7 +53,7 @@ class ScriptedModel:
         self._logits = np.zeros(self.vocabulary.vocab_size, dtype=np.float32)
 
     def _id(self, entry: int | bytes) -> int:
-        return entry if isinstance(entry, int) else self.vocabulary.token_bytes.index(entry)
+        return entry if isinstance(entry, int) else self.vocabulary.tokens.index(entry)
 
     def render_chat(self, messages: Sequence[Any]) -> str:
         return "".join(f"<{message['role']}>{message['content']}" for message in messages)
@@ -79,13 +80,14 @@ class TextsMatcher:
     def __init__(self, texts: Iterable[bytes], vocabulary: VocabularyData) -> None:
         self._texts = list(texts)
         self._vocabulary = vocabulary
+        self._token_bytes = vocabulary.text_bytes()
         self._prefix = b""
         self._terminated = False
 
     def _allows(self, token_id: int) -> bool:
         if token_id in self._vocabulary.stop_token_ids:
             return self._prefix in self._texts
-        data = self._vocabulary.token_bytes[token_id]
+        data = self._token_bytes[token_id]
         extended = self._prefix + data
         return bool(data) and any(text.startswith(extended) for text in self._texts)
 
@@ -100,7 +102,7 @@ class TextsMatcher:
     def accept_token(self, token_id: int) -> bool:
         if self._terminated or not self._allows(token_id):
             return False
-        self._prefix += self._vocabulary.token_bytes[token_id]
+        self._prefix += self._token_bytes[token_id]
         self._terminated = token_id in self._vocabulary.stop_token_ids
         return True
 

@@ -14,9 +14,11 @@ using Array = nanobind::ndarray<>;
 // `what` names the argument in messages. Raises Error(kBitmask).
 Array writable_cpu_array(nanobind::handle object, const std::string& what);
 Array readable_cpu_array(nanobind::handle object, const std::string& what);
-// "int32 array of shape (2, 4), strides (4, 1), on cpu"
+// "an int32 array of shape (2, 4), strides (4, 1), on cpu"
 std::string describe_array(const Array& array);
 [[noreturn]] void bad_array(const std::string& code, const std::string& what, const Array& array,
                             const std::string& expected);
+// Along the last dimension, which must exist.
+bool has_unit_stride(const Array& array);
 // The int32 words of one row of a 1-D or 2-D bitmask.
 std::span<uint32_t> bitmask_row(const Array& array, int64_t index, uint32_t words);

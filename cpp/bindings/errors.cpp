@@ -38,6 +38,7 @@ void raise(const Error& error) {
   arguments["code"] = error.code();
   if (error.kind() == ErrorKind::kMalformed) arguments["offset"] = error.value();
   if (error.kind() == ErrorKind::kUnsupported) arguments["feature"] = text(error.subject());
+  if (error.node() != Error::kNoNode) arguments["node"] = error.node();
   if (error.kind() == ErrorKind::kLimit) {
     arguments["limit"] = error.subject();
     arguments["value"] = error.value();

@@ -5,11 +5,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "arrays.h"
+#include "integers.h"
 #include "maskwright/support/error.h"
 #include "register.h"
 
@@ -19,20 +23,40 @@ using maskwright::Matcher;
 
 namespace {
 
-// A token id as Python has it: any integer, however large; an id beyond int64 is refused like one
-// beyond the vocabulary.
+std::string_view view(const nb::bytes& text) { return {text.c_str(), text.size()}; }
+
 bool accept_token(Matcher& matcher, nb::handle token) {
-  int overflow = 0;
-  const nb::object index = nb::steal(PyNumber_Index(token.ptr()));
-  if (!index.is_valid()) throw nb::python_error();
-  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  return overflow == 0 && matcher.accept_token(value);
+  return matcher.accept_token(integer(token));
 }
 
-bool fill_bitmask(Matcher& matcher, nb::handle bitmask, int64_t index) {
+std::size_t validate_tokens(Matcher& matcher, const Integers& tokens) {
+  return matcher.validate_tokens(integers(tokens));
+}
+
+nb::bytes forced_bytes(Matcher& matcher, std::size_t limit) {
+  std::string text;
+  {
+    const nb::gil_scoped_release release;
+    text = matcher.forced_bytes(limit);
+  }
+  return nb::bytes(text.data(), text.size());
+}
+
+std::vector<uint32_t> open_tokens(Matcher& matcher, const nb::bytes& ahead) {
+  const std::string_view text = view(ahead);
+  const nb::gil_scoped_release release;
+  return matcher.open_tokens(text);
+}
+
+nb::bytes recent_text(const Matcher& matcher, std::size_t max_bytes) {
+  const std::string text = matcher.recent_text(max_bytes);
+  return nb::bytes(text.data(), text.size());
+}
+
+bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   const Array array = writable_cpu_array(bitmask, "bitmask");
   const uint32_t words = matcher.grammar().vocabulary().mask_words();
-  const auto row = bitmask_row(array, index, words);
+  const auto row = bitmask_row(array, integer(index), words);
   const auto used = row.first(words);
   auto result = matcher.fill_bitmask(used, false);
   if (result == Matcher::Fill::kCold) {
@@ -43,7 +67,8 @@ bool fill_bitmask(Matcher& matcher, nb::handle bitmask, int64_t index) {
   return result == Matcher::Fill::kSome;
 }
 
-void rollback(Matcher& matcher, int64_t steps) {
+void rollback(Matcher& matcher, nb::handle count) {
+  const int64_t steps = integer(count);
   if (steps < 0) {
     throw maskwright::Error(
         maskwright::ErrorKind::kMatcher, "matcher-rollback-negative",
@@ -62,17 +87,31 @@ void register_matcher(nb::module_& m) {
       .def("accept_token", &accept_token, nb::arg("token"))
       .def(
           "accept_bytes",
-          [](Matcher& matcher, const nb::bytes& text) {
-            return matcher.accept_bytes(std::string_view(text.c_str(), text.size()));
-          },
+          [](Matcher& matcher, const nb::bytes& text) { return matcher.accept_bytes(view(text)); },
           nb::arg("text"))
-      .def("fill_bitmask", &fill_bitmask, nb::arg("bitmask").none(), nb::arg("index") = 0)
-      .def("rollback", &rollback, nb::arg("steps") = 1)
+      .def("validate_tokens", &validate_tokens, nb::arg("tokens"))
+      .def("fill_bitmask", &fill_bitmask, nb::arg("bitmask").none(), nb::arg("index").none() = 0)
+      .def("rollback", &rollback, nb::arg("steps").none() = 1)
       .def("reset", &Matcher::reset)
       .def("fork", &Matcher::fork)
       .def("is_terminated", &Matcher::is_terminated)
       .def("is_completed", &Matcher::is_completed)
+      .def("forced_bytes", &forced_bytes, nb::arg("limit"),
+           "The bytes that every completion goes on with. Releases the GIL.")
+      .def("open_tokens", &open_tokens, nb::arg("ahead"),
+           "Offsets in the readable bytes at which a token may begin that goes on beyond them; "
+           "their number among them if more than a stop token may follow. Releases the GIL.")
+      .def(
+          "longest_tokens",
+          [](const Matcher& matcher, const nb::bytes& ahead) {
+            return matcher.longest_tokens(view(ahead));
+          },
+          nb::arg("ahead"), "The longest token at each place, as far as there is one.")
+      .def("recent_text", &recent_text, nb::arg("max_bytes"),
+           "The last bytes accepted, none from before a token that is no text.")
       .def_prop_ro("num_steps", &Matcher::num_steps)
+      .def_prop_ro("memory_bytes", &Matcher::memory_bytes,
+                   "Of the steps, stacks and registers that the matcher and its forks hold.")
       .def_prop_ro("stop_token_ids",
                    [](const Matcher& matcher) { return matcher.stop_token_ids(); });
 }

@@ -58,6 +58,8 @@ class SchemaWriter {
   uint32_t members(uint32_t min, uint32_t max) { return pair(NodeKind::kMemberCount, min, max); }
   uint32_t all_of(const Words& ids) { return list(NodeKind::kAllOf, ids); }
   uint32_t any_of(const Words& ids) { return list(NodeKind::kAnyOf, ids); }
+  uint32_t one_of(const Words& ids) { return list(NodeKind::kOneOf, ids); }
+  uint32_t negation(uint32_t id) { return node({uint32_t(NodeKind::kNot), id}); }
   uint32_t number(const Number& bounds);
   uint32_t constants(const Enum& values);
   uint32_t text(const std::string& value) { return constants({0, {}, {value}, {}}); }

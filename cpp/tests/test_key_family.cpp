@@ -21,7 +21,7 @@ struct World {
   explicit World(std::vector<std::string> sorted, uint32_t max_advance = 8)
       : keys(std::move(sorted)), store(max_advance), family(store, kText) {
     store.register_family(FamilyId::kKey, family);
-    list = family.key_list(keys);
+    list = family.key_list(keys, classes);
     for (const std::string& key : keys) decoded.push_back(*decode(key));
   }
 
@@ -39,9 +39,10 @@ struct World {
     return decode_json(text + '"');
   }
   Reg reg(bool open, const std::vector<uint32_t>& allowed) {
-    std::vector<uint32_t> content(1 + (keys.size() + 31) / 32, 0);
-    content[0] = open ? 1 : 0;
-    for (const uint32_t i : allowed) content[1 + i / 32] |= 1U << (i % 32);
+    std::vector<uint32_t> content(1 + (keys.size() + 1 + 31) / 32, 0);
+    const auto allow = [&](std::size_t label) { content[1 + label / 32] |= 1U << (label % 32); };
+    if (open) allow(keys.size());
+    for (const uint32_t i : allowed) allow(i);
     return regs.intern(content);
   }
   Place start(bool open, const std::vector<uint32_t>& allowed) {
@@ -50,11 +51,9 @@ struct World {
   // All registers of a small list.
   std::vector<Reg> all_regs() {
     std::vector<Reg> out;
-    for (uint32_t bits = 0; bits < 1U << keys.size(); ++bits) {
-      for (const uint32_t open : {0U, 1U}) {
-        const std::array<uint32_t, 2> content{open, bits};
-        out.push_back(regs.intern(content));
-      }
+    for (uint32_t bits = 0; bits < 2U << keys.size(); ++bits) {
+      const std::array<uint32_t, 2> content{0, bits};
+      out.push_back(regs.intern(content));
     }
     return out;
   }
@@ -66,9 +65,7 @@ struct World {
     const auto words = regs.get(reg);
     const auto found = std::ranges::find(decoded, *name);
     const auto index = static_cast<uint32_t>(found - decoded.begin());
-    const bool possible =
-        found == decoded.end() ? words[0] != 0 : (words[1 + index / 32] >> (index % 32) & 1U) != 0;
-    if (!possible) return std::nullopt;
+    if ((words[1 + index / 32] >> (index % 32) & 1U) == 0) return std::nullopt;
     return std::vector<uint32_t>{index};
   }
   KeyWords key(Place at) {
@@ -82,6 +79,8 @@ struct World {
   Store store;
   RegisterPool regs;
   KeyFrames family;
+  NameClasses plain{0, kText, {}, false, 10};
+  std::array<const NameClasses*, 1> classes{&plain};
   uint32_t list;
   std::vector<CodePoints> decoded;
 };
@@ -139,7 +138,7 @@ TEST_CASE("no place in a name is a dead end") {
     World world(keys);
     Walker walker = world.walker();
     for (const Reg reg : world.all_regs()) {
-      if (world.regs.get(reg)[0] == 0 && world.regs.get(reg)[1] == 0) continue;  // no name at all
+      if (world.regs.get(reg)[1] == 0) continue;  // no name at all
       const auto places = walker.reachable({world.family.start(world.list), reg}, 20000);
       CHECK(places.size() < 20000);
       CHECK(walker.dead_ends(places) == 0);
@@ -154,7 +153,7 @@ TEST_CASE("states do not depend on the register, and only the opening quote open
     const auto places = walker.reachable({world.family.start(world.list), reg}, 20000);
     for (unsigned byte = 0; byte < 256; ++byte) {
       const bool alive = walker.step(places[0], static_cast<uint8_t>(byte)).state != kDead;
-      CHECK(alive == (byte == '"' && (world.regs.get(reg)[0] != 0 || world.regs.get(reg)[1] != 0)));
+      CHECK(alive == (byte == '"' && world.regs.get(reg)[1] != 0));
     }
   }
   const uint32_t states = world.store.num_states();
@@ -217,31 +216,36 @@ TEST_CASE("three thousand names are cheap") {
 
 TEST_CASE("equal lists of names are one list") {
   World world(kNested);
-  CHECK(world.family.key_list(kNested) == world.list);
-  const uint32_t other = world.family.key_list(kUnicode);
+  CHECK(world.family.key_list(kNested, world.classes) == world.list);
+  const uint32_t other = world.family.key_list(kUnicode, world.classes);
   CHECK(other != world.list);
-  CHECK(world.family.key_list(kUnicode) == other);
+  CHECK(world.family.key_list(kUnicode, world.classes) == other);
 }
 
 TEST_CASE("lists of names must be sorted UTF-8 without repetitions") {
   World world(kNested);
   for (const auto& keys : std::vector<std::vector<std::string>>{
            {"b", "a"}, {"a", "a"}, {"\xFF"}, {"\xC0\x80"}, {"\xED\xA0\x80"}, {"\xF0\x9F"}}) {
-    CHECK_THROWS_AS(world.family.key_list(keys), Error);
+    CHECK_THROWS_AS(world.family.key_list(keys, world.classes), Error);
   }
 }
 
 TEST_CASE("the arcs of a name are the declared code points and the gaps between them") {
   const std::vector<std::string> keys{"a", "ab", "c"};
-  KeyLang lang(keys, kText);
-  const auto arcs = lang.arcs(lang.start());
+  const NameClasses plain(0, kText, {}, false, 10);
+  const std::array<const NameClasses*, 1> classes{&plain};
+  KeyLang lang(keys, classes, kText);
+  const auto row = lang.arcs(lang.start());
+  const std::vector<Lang::Arc> arcs(row.begin(), row.end());
   REQUIRE(arcs.size() == 6);
   CHECK(lang.keys(arcs[1].target) == KeyRange{0, 2});
-  CHECK(lang.ends(arcs[1].target));
+  CHECK(lang.labels(arcs[1].target) == std::vector<uint32_t>{0});
   CHECK(arcs[2].lo == 'b');
-  CHECK(arcs[2].target == KeyLang::kOff);
+  const uint32_t off = arcs[2].target;
+  CHECK(lang.keys(off).empty());
+  CHECK(lang.labels(off) == std::vector<uint32_t>{3});
   CHECK(lang.keys(arcs[3].target) == KeyRange{2, 3});
-  CHECK(lang.arcs(KeyLang::kOff).size() == 2);
+  CHECK(lang.arcs(off).size() == 2);
 }
 
 }  // namespace maskwright::testing

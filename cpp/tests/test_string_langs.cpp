@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "json/name_classes.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/json/strings.h"
 #include "string_testing.h"
@@ -88,10 +89,12 @@ TEST_CASE("a list of literals beside any text, under bounds") {
 TEST_CASE("names over the table's any text") {
   World world;
   const std::vector<std::string> keys{"id", "idle"};
-  const StateId start = world.names->start(world.names->key_list(keys));
+  NameClassTable table(world.langs, 10);
+  const std::array<const NameClasses*, 1> classes{&table.intern({}, false)};
+  const StateId start = world.names->start(world.names->key_list(keys, classes));
   Walker walker = world.walker();
   for (const uint32_t open : {0U, 1U}) {
-    const std::array<uint32_t, 2> content{open, 2};
+    const std::array<uint32_t, 2> content{0, 2 | open << 2};
     const Place from{start, world.regs.intern(content)};
     CHECK(walker.dead_ends(walker.reachable(from, 5000)) == 0);
     CHECK(walker.walk(from, "\"id\"").state == kDead);

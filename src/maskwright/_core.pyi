@@ -2,7 +2,7 @@
 The compiled engine of maskwright. Private: use the names of the package maskwright.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def engine_version() -> str:
@@ -52,9 +52,11 @@ class Matcher:
 
     def accept_bytes(self, text: bytes) -> bool: ...
 
-    def fill_bitmask(self, bitmask: object | None, index: int = 0) -> bool: ...
+    def validate_tokens(self, tokens: Iterable[int]) -> int: ...
 
-    def rollback(self, steps: int = 1) -> None: ...
+    def fill_bitmask(self, bitmask: object | None, index: object | None = 0) -> bool: ...
+
+    def rollback(self, steps: object | None = 1) -> None: ...
 
     def reset(self) -> None: ...
 
@@ -64,11 +66,31 @@ class Matcher:
 
     def is_completed(self) -> bool: ...
 
+    def forced_bytes(self, limit: int) -> bytes:
+        """The bytes that every completion goes on with. Releases the GIL."""
+
+    def open_tokens(self, ahead: bytes) -> list[int]:
+        """
+        Offsets in the readable bytes at which a token may begin that goes on beyond them; their number among them if more than a stop token may follow. Releases the GIL.
+        """
+
+    def longest_tokens(self, ahead: bytes) -> list[int]:
+        """The longest token at each place, as far as there is one."""
+
+    def recent_text(self, max_bytes: int) -> bytes:
+        """The last bytes accepted, none from before a token that is no text."""
+
     @property
     def num_steps(self) -> int: ...
 
     @property
+    def memory_bytes(self) -> int:
+        """
+        Of the steps, stacks and registers that the matcher and its forks hold.
+        """
+
+    @property
     def stop_token_ids(self) -> list[int]: ...
 
-def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: int | None = None, indices: Sequence[int] | None = None) -> None:
+def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> None:
     """Set the logits of masked tokens to -inf, in place, on the CPU."""

@@ -135,17 +135,18 @@ def apply_token_bitmask_inplace(
             contiguous within a row; numpy, torch, or any object with DLPack or a buffer.
         bitmask: int32 array on the CPU of shape (rows, words) or (words,), contiguous within a row.
         vocab_size: Number of tokens that the bitmask speaks of; logits beyond are set to minus
-            infinity. None: as many as both arrays have.
+            infinity. None: as many as a row of logits has, and the bitmask must cover them all.
         indices: Rows, of the logits and of the bitmask alike, that are touched; None: all, and
-            both must have the same number.
+            both must have the same number. A row may be named twice.
         backend: ``"auto"`` or ``"cpu"``.
 
     Raises:
         BitmaskError: An array has the wrong dtype, shape, strides or device, a row does not exist,
-            the bitmask has fewer bits than ``vocab_size``, or the backend is not available; the
-            code says which (``logits-dtype``, ``bitmask-shape``, ``bitmask-index``,
-            ``bitmask-device``, ``bitmask-backend``, ...).
-        TypeError: An index is no integer.
+            the bitmask has fewer bits than there are tokens, ``vocab_size`` is more than the
+            logits have, or the backend is not available; the code says which (``logits-dtype``,
+            ``bitmask-shape``, ``bitmask-index``, ``bitmask-vocab-size``, ``bitmask-device``,
+            ``bitmask-backend``, ...).
+        TypeError: An index or ``vocab_size`` is no integer.
 
     Example:
         >>> import numpy as np
@@ -161,7 +162,9 @@ def apply_token_bitmask_inplace(
     rows = None
     if indices is not None:
         tolist = getattr(indices, "tolist", None)  # of a tensor: one call, not one per element
-        rows = [operator.index(row) for row in (indices if tolist is None else tolist())]
+        rows = list(indices if tolist is None else tolist())
+        if any(isinstance(row, bool) for row in rows):
+            raise TypeError("indices holds bools; expected the numbers of the rows")
     _core.apply_bitmask(logits, bitmask, vocab_size=vocab_size, indices=rows)
 
 

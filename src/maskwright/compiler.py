@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .compile_cache import CacheStats, CompileCache
+from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .grammar import Grammar
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
 
     from .certificate import Certificate
 
@@ -184,12 +185,14 @@ class GrammarCompiler:
         any_order: bool = False,
         assert_format: bool = True,
         dialect: str | None = None,
+        registry: Mapping[str, Any] | None = None,
+        nullable: bool = False,
         **limits: int,
     ) -> CompiledGrammar:
         """Compile a JSON Schema.
 
         Args:
-            schema: A dict or a bool, JSON text, or a pydantic model class. A dict is looked up by
+            schema: A dict or a bool, JSON text, a pydantic model or a type. A dict is looked up by
                 its contents, order included; it must not be changed during the call.
             any_whitespace: As for `Grammar.from_json_schema`, and so are all others.
             indent: See there.
@@ -199,6 +202,8 @@ class GrammarCompiler:
             any_order: See there.
             assert_format: See there.
             dialect: See there.
+            registry: See there.
+            nullable: See there.
             **limits: See there.
 
         Raises:
@@ -213,15 +218,27 @@ class GrammarCompiler:
             "any_order": any_order,
             "assert_format": assert_format,
             "dialect": dialect,
+            "registry": None if registry is None else dict(registry),
+            "nullable": nullable,
             **limits,
         }
         source: Any = schema
-        if callable(getattr(schema, "model_json_schema", None)):
-            source = schema.model_json_schema()  # a model class can be rebuilt: look at it anew
-        return self._compile(
-            _exact_key("json-schema", source, options),
-            lambda: Grammar.from_json_schema(source, **options),
-        )
+        if not isinstance(schema, (str, dict, bool)):
+            from .frontends.json_schema.inputs import schema_of
+
+            source = schema_of(schema)  # a class can be rebuilt: look at it anew
+        try:
+            return self._compile(
+                _exact_key("json-schema", source, options),
+                lambda: Grammar.from_json_schema(source, **options),
+            )
+        except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
+            from .frontends.json_schema.blame import with_pointer
+
+            located = with_pointer(error, source, options)
+            if located is error:
+                raise
+            raise located from None
 
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
         """Compile the grammar of any JSON value; see `Grammar.builtin_json_grammar`."""

@@ -13,13 +13,17 @@ from typing import Any
 
 __all__ = [
     "BitmaskError",
+    "DeserializeFormatError",
+    "DeserializeVersionError",
     "GrammarError",
     "GrammarSyntaxError",
+    "InvalidJSONError",
     "InvalidSchemaError",
     "LimitExceededError",
     "MalformedIRError",
     "MaskwrightError",
     "MatcherError",
+    "MissingDependencyError",
     "TokenizerError",
     "UnsatisfiableGrammarError",
     "UnsupportedFeatureError",
@@ -168,10 +172,12 @@ class UnsupportedFeatureError(_LocatedError, GrammarError):
         pointer: JSON pointer (``"#/properties/a"``) in a schema, ``"line:column"`` in a text.
         source: The whole grammar text; with ``offset`` it gives ``pointer`` and the caret.
         offset: 0-based code point offset in ``source``.
+        node: The schema node of the IR that has it.
     """
 
     feature: str
     pointer: str | None
+    node: int | None
 
     def __init__(
         self,
@@ -182,9 +188,11 @@ class UnsupportedFeatureError(_LocatedError, GrammarError):
         pointer: str | None = None,
         source: str | None = None,
         offset: int | None = None,
+        node: int | None = None,
     ) -> None:
         super().__init__(message, code=code)
         self._set_position(source, offset)
+        self.node = node
         if pointer is None and self.line is not None:
             pointer = f"{self.line}:{self.column}"
         self.feature = feature
@@ -202,13 +210,24 @@ class InvalidSchemaError(GrammarError):
 
 
 class UnsatisfiableGrammarError(GrammarError):
-    """A grammar that no text, or no sequence of tokens, can complete."""
+    """A grammar that no text, or no sequence of tokens, can complete.
+
+    Args:
+        message: What has no text, and what to do.
+        code: Stable name of the fault.
+        pointer: JSON pointer of the smallest part of a schema without a value, where it is known.
+        node: The schema node of the IR for it.
+    """
 
     pointer: str | None
+    node: int | None
 
-    def __init__(self, message: str, *, code: str, pointer: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str, pointer: str | None = None, node: int | None = None
+    ) -> None:
         super().__init__(message, code=code)
         self.pointer = pointer
+        self.node = node
 
 
 class MalformedIRError(GrammarError):
@@ -256,9 +275,25 @@ class TokenizerError(MaskwrightError, ValueError, RuntimeError):
     """A vocabulary or tokenizer file that cannot be used."""
 
 
+class InvalidJSONError(MaskwrightError, ValueError, RuntimeError):
+    """A stored form that is no JSON."""
+
+
+class DeserializeFormatError(MaskwrightError, ValueError, RuntimeError):
+    """A stored form that breaks its format."""
+
+
+class DeserializeVersionError(MaskwrightError, ValueError, RuntimeError):
+    """A stored form of another format version."""
+
+
 class BitmaskError(MaskwrightError, ValueError, RuntimeError):
     """A bitmask or logits array with a wrong dtype, shape, strides or device."""
 
 
 class MatcherError(MaskwrightError, RuntimeError):
     """A matcher call that its state does not allow, such as a mask after termination."""
+
+
+class MissingDependencyError(MaskwrightError, ImportError):
+    """An optional package that a feature needs is not installed; the message names it."""

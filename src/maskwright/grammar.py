@@ -8,10 +8,13 @@ Cost: that of the front-end; EBNF text is made only when asked for.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .certificate import Certificate
 from .errors import GrammarError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Grammar"]
 
@@ -68,6 +71,8 @@ class Grammar:
         any_order: bool = False,
         assert_format: bool = True,
         dialect: str | None = None,
+        registry: Mapping[str, Any] | None = None,
+        nullable: bool = False,
         **limits: int,
     ) -> Grammar:
         """Make the grammar of the JSON texts that are valid under a schema.
@@ -76,7 +81,9 @@ class Grammar:
         says what the options leave out.
 
         Args:
-            schema: A dict or a bool, JSON text, or a pydantic model class.
+            schema: A dict or a bool, JSON text, a pydantic model or ``TypeAdapter``, or a type that
+                pydantic can read: dataclasses, ``TypedDict``, ``NamedTuple``, ``Enum``,
+                ``list[int]``, ``Literal``, ``int | None`` and so on.
             any_whitespace: JSON whitespace may stand between two tokens; else only what the
                 separators hold.
             indent: Only None without ``any_whitespace``; without effect with it.
@@ -90,8 +97,12 @@ class Grammar:
             assert_format: ``format`` constrains; else it is an annotation.
             dialect: The draft of a schema without ``$schema``, such as ``"draft7"``; None: 2020-12
                 plus the older spellings that do not contradict it.
-            **limits: ``max_number_digits``, ``max_constant_values`` and ``max_ignored_bytes`` of
-                ``maskwright.frontends.json_schema.compile_json_schema``.
+            registry: Other documents that ``$ref`` may lead to: schemas (dict, bool or JSON text)
+                by URI. The meta-schemas of the drafts are always there; nothing is fetched.
+            nullable: ``nullable: true`` beside ``type`` admits null, as in OpenAPI 3.0; else it is
+                an annotation.
+            **limits: ``max_number_digits``, ``max_constant_values``, ``max_ignored_bytes`` and
+                ``max_dynamic_scopes`` of ``maskwright.frontends.json_schema.compile_json_schema``.
 
         Raises:
             InvalidSchemaError: The schema is malformed; with ``pointer``.
@@ -100,6 +111,7 @@ class Grammar:
             GrammarSyntaxError: The text of the schema is no JSON; with ``line`` and ``column``.
             GrammarError: An option has no meaning.
             LimitExceededError: A limit is exceeded; with ``limit`` and ``value``.
+            MissingDependencyError: The schema is a type, and pydantic is not installed.
 
         Example:
             >>> grammar = Grammar.from_json_schema({"type": "boolean", "title": "Answer"})
@@ -118,7 +130,9 @@ class Grammar:
             any_order=any_order,
             assert_format=assert_format,
             dialect=dialect,
-            **limits,
+            registry=registry,
+            nullable=nullable,
+            **cast("dict[str, Any]", limits),
         )
         grammar = cls(ir, certificate)
         if print_converted_ebnf:

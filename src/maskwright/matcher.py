@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .compiler import CompiledGrammar
 from .errors import MatcherError
+from .jump_forward import find_jump_forward_string, find_jump_forward_tokens
 from .tokenizer_info import id_list
 
 if TYPE_CHECKING:
@@ -26,16 +27,19 @@ class GrammarMatcher:
     """One text that grows token by token, and the tokens that may come next.
 
     Use from one thread at a time. Matchers of one compiled grammar, forks included, may be used
-    from different threads.
+    from different threads; their calls take turns. Python's global lock is released while a mask is
+    computed that was not needed before, and while looking ahead, and kept for everything else.
 
     Each accepted token or string is a step, which `rollback` takes back; the history is kept in
-    full and costs a few words per step. Calls with ``debug_print=True`` log to the logger
+    full and costs a few words per step. Steps that were taken back cost nothing once no fork is
+    alive. Calls with ``debug_print=True`` log to the logger
     ``maskwright.matcher`` at level DEBUG.
 
     Args:
         compiled_grammar: What the text must match.
-        override_stop_tokens: Ids that end the text, instead of the vocabulary's; an int or several.
-        terminate_without_stop_token: The text ends by itself: no stop token is allowed,
+        override_stop_tokens: Ids that end the text; an int or several. They replace the
+            vocabulary's own, which count as special then. Text never matches either.
+        terminate_without_stop_token: The text ends by itself: no stop token is ever allowed,
             `is_terminated` is True whenever the text is complete, and more may follow as long as
             the grammar allows it.
         max_rollback_tokens: Accepted for compatibility, without effect: rollback has no bound.
@@ -125,7 +129,7 @@ class GrammarMatcher:
         """Append a token.
 
         Args:
-            token_id: Any integer.
+            token_id: Any integer, of Python or numpy, of any size; bools are integers.
             debug_print: Log the result.
 
         Returns:
@@ -196,6 +200,58 @@ class GrammarMatcher:
             _logger.debug("fill_next_token_bitmask(index=%s) -> %s", index, must_apply)
         return must_apply
 
+    def validate_tokens(self, token_ids: Iterable[int]) -> int:
+        """Return how many of the tokens `accept_token` would accept one after the other.
+
+        Nothing changes. A stop token counts where the text may end, and nothing counts behind it.
+
+        Args:
+            token_ids: Any integers.
+
+        Raises:
+            TypeError: One of them is no integer; found before any is tried.
+
+        Example:
+            >>> from maskwright import GrammarCompiler, TokenizerInfo
+            >>> info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2)
+            >>> matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("ab?"))
+            >>> matcher.validate_tokens([0, 1, 2, 2]), matcher.validate_tokens([0, 0])
+            (3, 1)
+        """
+        return self._core.validate_tokens(token_ids)
+
+    def find_jump_forward_string(self) -> str:
+        """Return the text that every completion continues with; nothing changes.
+
+        It is the longest one, up to 64 KiB, in whole code points: empty if the text may end here, a
+        token that is no text may come next, or the position is inside a code point. Where not every
+        byte is a token of its own, a search over the tokens decides what they can spell; if it
+        gives up, the string is shorter than it could be, never longer.
+
+        Example:
+            >>> from maskwright.testing import _get_matcher_from_grammar
+            >>> matcher = _get_matcher_from_grammar('root ::= "name: " ("Ada" | "Alan")')
+            >>> matcher.find_jump_forward_string()
+            'name: A'
+        """
+        return find_jump_forward_string(self._core)
+
+    def find_jump_forward_tokens(self) -> list[int]:
+        """Return tokens that may be appended without asking the model; nothing changes.
+
+        They spell a beginning of what `find_jump_forward_string` returns, as the tokenizer would
+        encode it behind the text so far. Tokens that something the grammar allows to follow could
+        join with are left out, so that the model is never held to an odd spelling. `accept_token`
+        accepts each of them in turn.
+
+        If the vocabulary has no encoder (`TokenizerInfo.has_encoder`), they are the longest tokens
+        that fit, from left to right, which is not always the tokenizer's choice.
+
+        Raises:
+            TokenizerError: The tokenizer needs a package that is not installed.
+        """
+        return find_jump_forward_tokens(self._core, self._compiled_grammar.tokenizer_info)
+
     def rollback(self, num_tokens: int = 1) -> None:
         """Take back the last steps, a stop token included.
 
@@ -209,7 +265,7 @@ class GrammarMatcher:
         self._core.rollback(num_tokens)
 
     def reset(self) -> None:
-        """Go back to the empty text; the history is forgotten."""
+        """Go back to the empty text; the history is forgotten, in forks it is not."""
         self._core.reset()
 
     def fork(self) -> GrammarMatcher:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .compiler import GrammarCompiler
 from .grammar import Grammar
 from .matcher import GrammarMatcher
+from .range_regex import float_range_regex, integer_range_regex
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -214,3 +215,40 @@ def _regex_to_ebnf(regex: str) -> str:
         root ::= [ab]+
     """
     return str(Grammar.from_regex(regex))
+
+
+def _generate_range_regex(start: int | None = None, end: int | None = None) -> str:
+    """Return an anchored regular expression for the integers of a range, written as `str` does.
+
+    Args:
+        start: The least of them; None for no bound.
+        end: The greatest of them; None for no bound.
+
+    Raises:
+        ValueError: The range is empty.
+
+    Example:
+        >>> _generate_range_regex(8, 12)
+        '^(?:[8-9]|1[0-2])$'
+    """
+    return integer_range_regex(start, end)
+
+
+def _generate_float_regex(start: float | None = None, end: float | None = None) -> str:
+    r"""Return an anchored regular expression for the decimals of a range.
+
+    A decimal is an optional minus, an integer without leading zeros, and optionally a point with
+    digits, as many as one likes; it has no exponent. Its value decides, so ``-0.0`` counts as 0.
+
+    Args:
+        start: The lower bound; None for no bound.
+        end: The upper bound; None for no bound.
+
+    Raises:
+        ValueError: The range is empty, or a bound is no finite number.
+
+    Example:
+        >>> _generate_float_regex(1, 1.5)
+        '^1(?:\\.(?:[0-4][0-9]*|50*))?$'
+    """
+    return float_range_regex(start, end)

@@ -1,50 +1,39 @@
 """The vocabulary of a language model, as the bytes of each token.
 
-Idea: tokens are decoded once, here, and become the trie of the core; everything after this sees
-token ids and bytes only.
+Idea: a reader of `maskwright.tokenizers` has decoded the tokens once; here they become the trie of
+the core, and everything after this sees token ids and bytes only.
 Cost: one pass over the tokens and one sort: about 0.2 s for 128,000 tokens.
 """
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _core
 from .errors import TokenizerError
-from .tokenizers.decoding import decode_token
 from .tokenizers.files import read_vocabulary
-from .tokenizers.vocabulary import MAX_VOCAB_SIZE
+from .tokenizers.llama_cpp import read_llama_cpp
+from .tokenizers.objects import ENCODING, PROCESSOR, TEKKEN, read_object
+from .tokenizers.plain import from_tokens
+from .tokenizers.stored import dump_metadata, dump_vocabulary, parse_metadata, parse_vocabulary
+from .tokenizers.vocabulary import VocabType, VocabularyData, check_vocab_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
 __all__ = ["TokenizerInfo", "VocabType"]
 
 
-class VocabType(enum.Enum):
-    """How the tokens of a vocabulary are spelled.
-
-    Attributes:
-        RAW: As the bytes, or the text, that they stand for.
-        BYTE_FALLBACK: As SentencePiece does: U+2581 is a space, ``<0x1B>`` is one byte.
-        BYTE_LEVEL: As GPT-2 does: each character stands for one byte.
-    """
-
-    RAW = 0
-    BYTE_FALLBACK = 1
-    BYTE_LEVEL = 2
-
-
 class TokenizerInfo:
     r"""A vocabulary: what each token id adds to the text, and which ids end it.
 
-    Immutable, and safe to share between threads. Two of them are equal if the same masks follow
-    from them: equal sizes, stop tokens and text of every ordinary token.
+    Immutable, and safe to share between threads. Two of them are equal if they have equal sizes,
+    special tokens, stop tokens and bytes of every token: the same masks follow from them. Pickles;
+    the encoder comes along only if it is that of a file, which must be there again.
 
     Special tokens are never allowed by text: those named in ``special_token_ids``, tokens that
     decode to nothing, and padding ids. The same holds for stop tokens, which are allowed where the
@@ -53,19 +42,22 @@ class TokenizerInfo:
     Args:
         encoded_vocab: One token per id, spelled as ``vocab_type`` says. Several ids may have the
             same token. Bytes in an encoded vocabulary are UTF-8.
-        vocab_type: How the tokens are spelled.
-        vocab_size: Length of a row of the model's logits, where that is more than the number of
-            tokens; the ids between are padding.
+        vocab_type: How the tokens are spelled; a `VocabType` or its value.
+        vocab_size: Length of a row of the model's logits, where it differs from the number of
+            tokens: ids beyond the tokens are padding, and fewer ids may cut off special tokens.
         stop_token_ids: Ids that end the text; an int or several. None: there is none, since a
             list of tokens doesn't say what ends a text (`from_file` finds them).
         add_prefix_space: Whether the tokenizer puts a space before the text it encodes. Kept for
             the caller; masks don't depend on it.
         special_token_ids: Ids of more special tokens, such as ``<s>``.
+        encoder: What `encode` does: the model's own tokenizer, from text to ids, without special
+            tokens added.
 
     Raises:
         TokenizerError: A token is no text (``tokenizer-bad-token``), an id is outside the
-            vocabulary (``tokenizer-id-out-of-range``), or ``vocab_size`` is smaller than the number
-            of tokens, zero or beyond any real one (``tokenizer-vocab-size``).
+            vocabulary (``tokenizer-id-out-of-range``), ``vocab_size`` cuts off a token that has
+            text, is zero or beyond any real one (``tokenizer-vocab-size``), or there is no such
+            ``vocab_type`` (``tokenizer-vocab-type``).
         TypeError: A token is neither bytes nor str.
 
     Example:
@@ -79,46 +71,56 @@ class TokenizerInfo:
         (4, [1], [0])
     """
 
-    __slots__ = (
-        "_add_prefix_space",
-        "_core",
-        "_fingerprint",
-        "_special_token_ids",
-        "_stop_token_ids",
-        "_tokens",
-        "_vocab_size",
-        "_vocab_type",
-    )
+    __slots__ = ("_core", "_data", "_fingerprint", "_special_token_ids")
+
+    _core: _core.Vocabulary
+    _data: VocabularyData
+    _fingerprint: str | None
+    _special_token_ids: tuple[int, ...]
 
     def __init__(
         self,
         encoded_vocab: Sequence[bytes] | Sequence[str],
-        vocab_type: VocabType = VocabType.RAW,
+        vocab_type: VocabType | int = VocabType.RAW,
         *,
         vocab_size: int | None = None,
         stop_token_ids: int | Iterable[int] | None = None,
         add_prefix_space: bool = False,
         special_token_ids: Iterable[int] | None = None,
+        encoder: Callable[[str], list[int]] | None = None,
     ) -> None:
-        self._vocab_type = VocabType(vocab_type)
-        self._tokens = _decode(encoded_vocab, self._vocab_type)
-        self._vocab_size = _check_size(vocab_size, len(self._tokens))
-        stops = id_list(() if stop_token_ids is None else stop_token_ids)
-        special = id_list(() if special_token_ids is None else special_token_ids)
-        _check_ids("stop token id", stops, self._vocab_size)
-        _check_ids("special token id", special, self._vocab_size)
-        self._stop_token_ids = tuple(stops)
-        empty = (i for i, token in enumerate(self._tokens) if not token)
-        never_text = {*special, *empty, *range(len(self._tokens), self._vocab_size)}
-        self._special_token_ids = tuple(sorted(never_text.difference(stops)))
-        self._add_prefix_space = bool(add_prefix_space)
-        self._fingerprint: str | None = None
-        self._core = _core.Vocabulary(
-            self._tokens,
-            vocab_size=self._vocab_size,
-            special_token_ids=special,
-            stop_token_ids=stops,
+        self._adopt(
+            from_tokens(
+                encoded_vocab,
+                check_vocab_type(vocab_type),
+                vocab_size=None if vocab_size is None else operator.index(vocab_size),
+                stop_token_ids=id_list(() if stop_token_ids is None else stop_token_ids),
+                special_token_ids=id_list(() if special_token_ids is None else special_token_ids),
+                add_prefix_space=bool(add_prefix_space),
+                encode=encoder,
+            )
         )
+
+    def _adopt(self, data: VocabularyData) -> None:
+        self._data = data
+        empty = (i for i, token in enumerate(data.tokens) if not token)
+        padding = range(len(data.tokens), data.vocab_size)
+        never_text = {*data.special_token_ids, *empty, *padding}
+        self._special_token_ids = tuple(sorted(never_text.difference(data.stop_token_ids)))
+        self._fingerprint = None
+        self._core = _core.Vocabulary(
+            data.tokens,
+            vocab_size=data.vocab_size,
+            special_token_ids=list(data.special_token_ids),
+            stop_token_ids=list(data.stop_token_ids),
+        )
+
+    @classmethod
+    def _from_data(cls, data: VocabularyData) -> TokenizerInfo:
+        """The one way from what a reader returns to an object of this class."""
+        info = cls.__new__(cls)
+        info._adopt(data)  # noqa: SLF001  its own
+        return info
 
     @classmethod
     def from_file(
@@ -131,54 +133,193 @@ class TokenizerInfo:
         """Read the vocabulary of a model from its files.
 
         Args:
-            path: A ``tokenizer.json``, a folder that has one, or a GGUF model. What the file is is
-                read off its contents.
-            vocab_size: Length of a row of the model's logits, where it differs from the file's.
+            path: A ``tokenizer.json``, a ``tekken.json``, a SentencePiece model, a file of tiktoken
+                ranks, a GGUF model, or a folder that has one of them. What a file is is read off
+                its contents.
+            vocab_size: Length of a row of the model's logits, where it differs from the file's:
+                more ids are padding, fewer may cut off special tokens only.
             stop_token_ids: Ids that end the text, instead of those that the files give evidence of
                 (configured end tokens, and special tokens that are end marks by convention).
 
         Returns:
-            The vocabulary. ``decoded_vocab`` holds ``b""`` for special and stop tokens.
+            The vocabulary. It encodes with the library of the file, which is loaded when it is
+            first asked; a file of tiktoken ranks doesn't say how to.
 
         Raises:
-            TokenizerError: The file cannot be read, is damaged, or is of a kind whose tokens have
-                no fixed bytes; the message says which.
+            TokenizerError: The file cannot be read (``tokenizer-unreadable``), is damaged
+                (``tokenizer-malformed``), in no known format (``tokenizer-unknown-format``), or
+                of a kind whose tokens have no fixed bytes (``tokenizer-unsupported-kind``); or a
+                size or id is out of range, as above.
         """
-        stops = None if stop_token_ids is None else id_list(stop_token_ids)
-        data = read_vocabulary(path, vocab_size=vocab_size, stop_token_ids=stops)
-        info = cls(
-            data.token_bytes,
-            vocab_size=data.vocab_size,
-            stop_token_ids=data.stop_token_ids,
-            add_prefix_space=data.add_prefix_space,
+        data = read_vocabulary(path, **_wishes(vocab_size, stop_token_ids))
+        return cls._from_data(data)
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        tokenizer: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a tokenizer of transformers.
+
+        Args:
+            tokenizer: A fast tokenizer, a slow one around SentencePiece or tiktoken, one around
+                mistral-common, a bare `tokenizers.Tokenizer`, or a wrapper around one of them.
+            vocab_size: Length of a row of the model's logits (``model.config.vocab_size``), where
+                it differs from the tokenizer's.
+            stop_token_ids: Ids that end the text, instead of ``eos_token_id``, the ones of the
+                model's generation configuration, and those that are end marks by convention.
+
+        Returns:
+            The vocabulary. It encodes with the tokenizer.
+
+        Raises:
+            TokenizerError: The tokenizer is of another kind (``tokenizer-unsupported-object``), or
+                its tokens have no fixed bytes (``tokenizer-unsupported-kind``).
+        """
+        found = read_object(
+            tokenizer,
+            "a fast tokenizer of transformers, one around SentencePiece, tiktoken or "
+            "mistral-common, or a tokenizers.Tokenizer",
         )
-        info._vocab_type = VocabType(data.vocab_type)
-        return info
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_llama_cpp(
+        cls,
+        llama: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a model that llama.cpp has loaded.
+
+        Args:
+            llama: A `llama_cpp.Llama`, or the handle of a model; a handle must live as long as the
+                result encodes.
+            vocab_size: Length of a row of the model's logits, where it differs from the number of
+                tokens.
+            stop_token_ids: Ids that end the text, instead of those that the model gives evidence
+                of.
+
+        Returns:
+            The vocabulary. It encodes with the model.
+
+        Raises:
+            TokenizerError: It is neither (``tokenizer-unsupported-object``), or its tokens have no
+                fixed bytes (``tokenizer-unsupported-kind``).
+        """
+        return cls._from_data(read_llama_cpp(llama).build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_mistral_common(
+        cls,
+        tokenizer: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a tokenizer of mistral-common.
+
+        Args:
+            tokenizer: A `MistralTokenizer`, `Tekkenizer` or `SentencePieceTokenizer`.
+            vocab_size: Length of a row of the model's logits, where it differs from the number of
+                tokens.
+            stop_token_ids: Ids that end the text, instead of ``</s>``.
+
+        Returns:
+            The vocabulary. It encodes with the tokenizer.
+
+        Raises:
+            TokenizerError: It is none of these (``tokenizer-unsupported-object``).
+        """
+        expected = "a MistralTokenizer, Tekkenizer or SentencePieceTokenizer of mistral-common"
+        found = read_object(tokenizer, expected, (TEKKEN, PROCESSOR))
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        encoding: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a `tiktoken.Encoding`.
+
+        Args:
+            encoding: The encoding.
+            vocab_size: Length of a row of the model's logits, where it differs from the encoding's.
+            stop_token_ids: Ids that end the text, instead of the special tokens that are end marks
+                by convention.
+
+        Returns:
+            The vocabulary. It encodes with the encoding.
+
+        Raises:
+            TokenizerError: It is no encoding (``tokenizer-unsupported-object``).
+        """
+        found = read_object(encoding, "a tiktoken.Encoding", (ENCODING,))
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
+
+    @classmethod
+    def from_sentencepiece(
+        cls,
+        processor: Any,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Iterable[int] | None = None,
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a `sentencepiece.SentencePieceProcessor`.
+
+        Args:
+            processor: The processor, with its model loaded.
+            vocab_size: Length of a row of the model's logits, where it differs from the number of
+                pieces.
+            stop_token_ids: Ids that end the text, instead of the model's end of sequence.
+
+        Returns:
+            The vocabulary. It encodes with the processor.
+
+        Raises:
+            TokenizerError: It is no processor (``tokenizer-unsupported-object``), or its model
+                rewrites decoded text (``tokenizer-unsupported-kind``).
+        """
+        expected = "a sentencepiece.SentencePieceProcessor"
+        found = read_object(processor, expected, (PROCESSOR,))
+        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
 
     @property
     def vocab_type(self) -> VocabType:
         """How the tokens were spelled."""
-        return self._vocab_type
+        return self._data.vocab_type
 
     @property
     def vocab_size(self) -> int:
         """Number of ids, padding included: the length of a row of logits."""
-        return self._vocab_size
+        return self._data.vocab_size
 
     @property
     def add_prefix_space(self) -> bool:
         """Whether the tokenizer puts a space before the text it encodes."""
-        return self._add_prefix_space
+        return self._data.add_prefix_space
+
+    @property
+    def prepend_space_in_tokenization(self) -> bool:
+        """Another name of `add_prefix_space`."""
+        return self._data.add_prefix_space
 
     @property
     def decoded_vocab(self) -> list[bytes]:
-        """The bytes of each token, without padding; a new list at each call."""
-        return list(self._tokens)
+        """The bytes of each token, special ones spelled, without padding; a new list each time."""
+        return list(self._data.tokens)
 
     @property
     def stop_token_ids(self) -> list[int]:
         """The ids that end the text, ascending."""
-        return list(self._stop_token_ids)
+        return list(self._data.stop_token_ids)
 
     @property
     def special_token_ids(self) -> list[int]:
@@ -186,20 +327,121 @@ class TokenizerInfo:
         return list(self._special_token_ids)
 
     @property
+    def has_encoder(self) -> bool:
+        """Whether `encode` has a tokenizer to ask."""
+        return self._data.encode is not None
+
+    def encode(self, text: str) -> list[int]:
+        """Encode a text with the model's own tokenizer.
+
+        No special tokens are added. Where the library can be told so, a special token's spelling
+        in the text is encoded as ordinary text. The first call may import the library and load
+        its file.
+
+        Args:
+            text: The text.
+
+        Returns:
+            The ids of its tokens.
+
+        Raises:
+            TokenizerError: There is no tokenizer (``tokenizer-no-encoder``), its package is not
+                installed (``tokenizer-missing-package``) or cannot load the file
+                (``tokenizer-encoder-failed``), or the text holds a lone surrogate
+                (``tokenizer-bad-text``).
+
+        Example:
+            >>> info = TokenizerInfo(["a", "b"], encoder=lambda text: ["ab".index(c) for c in text])
+            >>> info.encode("abba")
+            [0, 1, 1, 0]
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text is a {type(text).__name__}; expected str")
+        if self._data.encode is None:
+            raise TokenizerError(
+                f"the vocabulary of {self._data.source} has no tokenizer to encode text with; "
+                "expected one: pass encoder=... to TokenizerInfo, or make it from the tokenizer "
+                "object or file of the model",
+                code="tokenizer-no-encoder",
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise TokenizerError(
+                f"the text to encode has a lone surrogate at index {error.start}; expected valid "
+                "Unicode text: replace it",
+                code="tokenizer-bad-text",
+            ) from error
+        return [int(token_id) for token_id in self._data.encode(text)]
+
+    def dump_metadata(self) -> str:
+        """All but the tokens, as JSON.
+
+        Returns:
+            An object with ``vocab_type``, ``vocab_size``, ``add_prefix_space`` and
+            ``stop_token_ids``, and with ``special_token_ids`` if more are special than empty tokens
+            and padding.
+
+        Example:
+            >>> TokenizerInfo(["a", "</s>"], stop_token_ids=1).dump_metadata()
+            '{"vocab_type":0,"vocab_size":2,"add_prefix_space":false,"stop_token_ids":[1]}'
+        """
+        return dump_metadata(self._data)
+
+    @classmethod
+    def from_vocab_and_metadata(
+        cls, encoded_vocab: Sequence[bytes] | Sequence[str], metadata: str
+    ) -> TokenizerInfo:
+        """Make the object whose `dump_metadata` is given, from its tokens.
+
+        Args:
+            encoded_vocab: The tokens, spelled as the type in the metadata says.
+            metadata: What `dump_metadata` has returned.
+
+        Raises:
+            InvalidJSONError: The metadata are no JSON (``invalid-json``).
+            DeserializeFormatError: A field is missing, unknown or wrong (``deserialize-format``).
+            TokenizerError: They don't fit to the tokens, as in the constructor.
+        """
+        return cls(encoded_vocab, **parse_metadata(metadata))
+
+    def serialize_json(self) -> str:
+        """The whole vocabulary as JSON text, without the encoder.
+
+        The field ``version`` says which fields there are; bytes are kept exactly.
+        """
+        return dump_vocabulary(self._data)
+
+    @classmethod
+    def deserialize_json(cls, json_string: str) -> TokenizerInfo:
+        """Make the object that `serialize_json` has stored, without an encoder.
+
+        Args:
+            json_string: The text. It may come from anywhere: every field is checked.
+
+        Raises:
+            InvalidJSONError: It is no JSON (``invalid-json``).
+            DeserializeVersionError: It is of another version (``deserialize-version``).
+            DeserializeFormatError: It breaks the format (``deserialize-format``).
+        """
+        return cls._from_data(parse_vocabulary(json_string))
+
+    @property
     def fingerprint(self) -> str:
-        """A hash, in hex, of all that masks depend on: equal iff the objects are equal.
+        """A hash, in hex, of all that equality compares: equal iff the objects are equal.
 
         Computed at the first use, in time linear in the vocabulary.
         """
         if self._fingerprint is None:
-            digest = hashlib.sha256(b"maskwright-vocabulary-1")
-            silent = {*self._stop_token_ids, *self._special_token_ids}
-            texts = [b"" if i in silent else token for i, token in enumerate(self._tokens)]
-            while texts and not texts[-1]:
-                texts.pop()  # an empty token at the end and padding are the same
-            for numbers in ((self._vocab_size,), self._stop_token_ids, map(len, texts)):
+            digest = hashlib.sha256(b"maskwright-vocabulary-2")
+            tokens = list(self._data.tokens)
+            while tokens and not tokens[-1]:
+                tokens.pop()  # an empty token at the end and padding are the same
+            sizes = map(len, tokens)
+            stops, special = self._data.stop_token_ids, self._special_token_ids
+            for numbers in ((self.vocab_size,), stops, special, sizes):
                 digest.update((",".join(map(str, numbers)) + ";").encode())
-            digest.update(b"".join(texts))
+            digest.update(b"".join(tokens))
             self._fingerprint = digest.hexdigest()
         return self._fingerprint
 
@@ -211,11 +453,34 @@ class TokenizerInfo:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
+    def __reduce__(self) -> tuple[Callable[[VocabularyData], TokenizerInfo], tuple[VocabularyData]]:
+        return TokenizerInfo._from_data, (self._data,)
+
+    def __copy__(self) -> TokenizerInfo:
+        return self  # immutable
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TokenizerInfo:
+        return self
+
     def __repr__(self) -> str:
         return (
-            f"TokenizerInfo(vocab_type={self._vocab_type.name}, vocab_size={self._vocab_size}, "
-            f"stop_token_ids={list(self._stop_token_ids)})"
+            f"TokenizerInfo(vocab_type={self.vocab_type.name}, vocab_size={self.vocab_size}, "
+            f"stop_token_ids={self.stop_token_ids})"
         )
+
+
+class _Wishes(TypedDict):
+    """What the caller of a reader may choose."""
+
+    vocab_size: int | None
+    stop_token_ids: list[int] | None
+
+
+def _wishes(vocab_size: int | None, stop_token_ids: int | Iterable[int] | None) -> _Wishes:
+    return {
+        "vocab_size": None if vocab_size is None else operator.index(vocab_size),
+        "stop_token_ids": None if stop_token_ids is None else id_list(stop_token_ids),
+    }
 
 
 def id_list(ids: int | Iterable[int]) -> list[int]:
@@ -227,42 +492,3 @@ def id_list(ids: int | Iterable[int]) -> list[int]:
     if isinstance(ids, Iterable):
         return sorted({operator.index(token_id) for token_id in ids})
     return [operator.index(ids)]
-
-
-def _decode(encoded_vocab: Iterable[bytes | str], vocab_type: VocabType) -> list[bytes]:
-    if isinstance(encoded_vocab, bytes | str):
-        raise TypeError("encoded_vocab is one string; expected a list with one token per id")
-    tokens: list[bytes] = []
-    for token_id, token in enumerate(encoded_vocab):
-        if not isinstance(token, bytes | str):
-            raise TypeError(
-                f"token {token_id} is a {type(token).__name__}; expected bytes or str for each id"
-            )
-        tokens.append(decode_token(token, vocab_type.value))
-    return tokens
-
-
-def _check_size(vocab_size: int | None, num_tokens: int) -> int:
-    size = num_tokens if vocab_size is None else operator.index(vocab_size)
-    if size < num_tokens:
-        raise TokenizerError(
-            f"vocab_size {size} is smaller than the {num_tokens} tokens given; pass the length of "
-            "a row of the model's logits, or fewer tokens",
-            code="tokenizer-vocab-size",
-        )
-    if not 1 <= size <= MAX_VOCAB_SIZE:
-        raise TokenizerError(
-            f"the vocabulary has {size} ids; expected 1 to {MAX_VOCAB_SIZE}: pass one token per id",
-            code="tokenizer-vocab-size",
-        )
-    return size
-
-
-def _check_ids(what: str, ids: list[int], vocab_size: int) -> None:
-    for token_id in ids:
-        if not 0 <= token_id < vocab_size:
-            raise TokenizerError(
-                f"{what} {token_id} is outside the vocabulary of {vocab_size} ids; pass ids from 0 "
-                f"to {vocab_size - 1}, or the model's vocab_size",
-                code="tokenizer-id-out-of-range",
-            )

@@ -42,13 +42,13 @@ def model() -> Iterator[LlamaCppModel]:
     ],
 )
 def test_token_bytes_spell_the_text(model: LlamaCppModel, text: str) -> None:
-    token_bytes = model.vocabulary.token_bytes
+    token_bytes = model.vocabulary.tokens
     assert b"".join(token_bytes[i] for i in model.tokenize(text)) == text.encode()
 
 
 def test_token_bytes_agree_with_the_engine(model: LlamaCppModel) -> None:
     llama = model._llama
-    for token_id, data in enumerate(model.vocabulary.token_bytes):
+    for token_id, data in enumerate(model.vocabulary.text_bytes()):
         if len(data) <= 30:  # the binding's own buffer ends there
             assert llama.detokenize([token_id]) == data
 
@@ -56,15 +56,15 @@ def test_token_bytes_agree_with_the_engine(model: LlamaCppModel) -> None:
 def test_vocabulary_of_the_file(model: LlamaCppModel) -> None:
     vocabulary = read_gguf(embedded_model_path())
     assert vocabulary == model.vocabulary
-    names = {i: name for name, i in vocabulary.special_token_names.items()}
-    assert {names[i] for i in vocabulary.stop_token_ids} == {"<|im_end|>", "<|endoftext|>"}
+    ends = {vocabulary.tokens[i] for i in vocabulary.stop_token_ids}
+    assert ends == {b"<|im_end|>", b"<|endoftext|>"}
 
 
 def test_chat_template(model: LlamaCppModel) -> None:
     rendered = model.render_chat([{"role": "user", "content": "Hello"}])
     assert rendered.endswith("<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n")
     ids = model.tokenize(rendered)
-    assert ids.count(model.vocabulary.special_token_names["<|im_start|>"]) == 3
+    assert ids.count(model.vocabulary.tokens.index(b"<|im_start|>")) == 3
     with pytest.raises(ModelError, match="chat template") as caught:
         model.render_chat([{"role": "user", "content": 5}])  # type: ignore[dict-item]
     assert caught.value.code == "chat-template-failed"

@@ -10,6 +10,7 @@ from json_worlds import check_world
 from maskwright.errors import UnsupportedFeatureError
 
 KEYS = ("a", "b", "c")
+KEYWORDS = ("oneOf", "not", "'if'", "dependentSchemas")
 
 
 def random_leaf(rng):
@@ -85,13 +86,33 @@ def random_schema(rng, depth):
     return schema
 
 
-@pytest.mark.parametrize("seed", range(120))
-def test_random_schemas(seed):
+def a_schema(seed):
+    """A schema with one of the keywords that this file is about."""
     rng = random.Random(seed)
-    schema = {**random_schema(rng, 2), **random_choice(rng, 2)} if seed % 2 else None
-    while not isinstance(schema, dict):
+    while True:
         schema = random_schema(rng, 3)
+        if isinstance(schema, dict) and any(word in str(schema) for word in KEYWORDS):
+            return schema
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_schemas(seed):
     try:
-        check_world(schema, seed=seed, length=5, limit=8, n_walks=2)
+        check_world(a_schema(seed), seed=seed, length=5, limit=6, n_walks=2)
+    except UnsupportedFeatureError as error:
+        pytest.skip(f"not supported: {error.feature}")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"strict_mode": True}, {"any_order": False}, {"strict_mode": True, "any_order": False}],
+    ids=["strict", "declared order", "both"],
+)
+@pytest.mark.parametrize("seed", range(1000, 1025))
+def test_random_schemas_where_naming_members_matters(seed, options):
+    try:
+        check_world(
+            a_schema(seed), seed=seed, options=options, exact=False, length=4, limit=4, n_walks=2
+        )
     except UnsupportedFeatureError as error:
         pytest.skip(f"not supported: {error.feature}")

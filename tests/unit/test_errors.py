@@ -10,6 +10,7 @@ import pytest
 from maskwright import errors as e
 
 SAMPLES = [
+    e.MissingDependencyError("m", code="missing-dependency"),
     e.MaskwrightError("m", code="c"),
     e.GrammarError("m", code="c"),
     e.GrammarSyntaxError("m", code="c", source="ab\ncd", offset=4),
@@ -19,6 +20,9 @@ SAMPLES = [
     e.MalformedIRError("m", offset=8),
     e.LimitExceededError("m", code="c", limit="max_x", value=3),
     e.TokenizerError("m", code="c"),
+    e.InvalidJSONError("m", code="c"),
+    e.DeserializeFormatError("m", code="c"),
+    e.DeserializeVersionError("m", code="c"),
     e.BitmaskError("m", code="c"),
     e.MatcherError("m", code="c"),
 ]

@@ -7,9 +7,9 @@
 
 namespace maskwright {
 
-void unsupported(const std::string& keyword) {
+void unsupported(const std::string& keyword, uint32_t node) {
   throw Error::unsupported("json-unsupported-keyword",
-                           "the keyword '" + keyword + "' is not supported here", keyword);
+                           "the keyword '" + keyword + "' is not supported here", keyword, node);
 }
 
 ArrayShape ClauseTable::array(uint32_t shape) const {
@@ -19,7 +19,7 @@ ArrayShape ClauseTable::array(uint32_t shape) const {
 
 ObjectShape ClauseTable::object(uint32_t shape) const {
   const auto words = objects_.get(shape);
-  return {words[0], words[1], words[2], words[3], words.subspan(4)};
+  return {words[0], words[1], words[2], &name_classes_.get(words[3]), words.subspan(4)};
 }
 
 ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const {
@@ -51,10 +51,10 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const
       case NodeKind::kRequired: out.required.push_back(node); break;
       case NodeKind::kMemberCount: out.members.meet(payload[0], payload[1]); break;
       case NodeKind::kMultipleOf: out.divisors.push_back(node); break;
-      case NodeKind::kContains: unsupported("contains");
-      case NodeKind::kUniqueItems: unsupported("uniqueItems");
-      case NodeKind::kMemberNames: unsupported("propertyNames");
-      case NodeKind::kDependentRequired: unsupported("dependentRequired");
+      case NodeKind::kContains: unsupported("contains", node);
+      case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
+      case NodeKind::kMemberNames: out.names.push_back(inherit(word, payload[0])); break;
+      case NodeKind::kDependentRequired: out.dependencies.push_back(node); break;
       default: break;  // the others are no leaves
     }
   }
@@ -81,7 +81,7 @@ void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
       out.types &= kInteger | kNumberType;
       out.not_divisors.push_back(node);
       break;
-    case NodeKind::kUniqueItems: unsupported("uniqueItems");
+    case NodeKind::kUniqueItems: unsupported("uniqueItems", node);
     default: break;  // the others are no leaves
   }
 }
@@ -100,8 +100,8 @@ void ClauseTable::sort_out_derived(uint32_t word, Leaves& out) const {
       out.items.meet(leaf.a + 1, kNone);
       break;
     case DerivedKind::kSomeItem: unsupported("not items");
-    case DerivedKind::kSomeMember: unsupported("not additionalProperties");
-    case DerivedKind::kSomeName: unsupported("not propertyNames");
+    case DerivedKind::kSomeMember: out.some_members.push_back({leaf.a, leaf.b, leaf.c}); break;
+    case DerivedKind::kSomeName: out.some_names.push_back(leaf.a); break;
     case DerivedKind::kContains: unsupported("contains");
     case DerivedKind::kLength: out.length.meet(leaf.b, leaf.c); break;
     case DerivedKind::kItemCount: out.items.meet(leaf.b, leaf.c); break;

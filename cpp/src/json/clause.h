@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/name_classes.h"
 #include "json/options.h"
 #include "json/target.h"
 #include "maskwright/ir/ir.h"
@@ -30,17 +31,56 @@ struct ArrayShape {
   std::span<const uint32_t> prefix;  // targets
 };
 
-// The objects of a clause.
-struct ObjectShape {
+// The objects of a clause. Members that are not listed are judged by the class of their name.
+class ObjectShape {
+ public:
   enum Flag : uint32_t { kIsRequired = 1, kIsUndeclared = 2 };
   struct Member {
-    uint32_t key, target, flags;
+    uint32_t key, target, flags;  // target kNone: refused
   };
+  // If the one member is there, so must be the other: indices of members.
+  struct Dependency {
+    uint32_t trigger, needed;
+  };
+  // Some member must satisfy a target that says more than its own; kNone: it is not concerned.
+  struct Obligation {
+    std::span<const uint32_t> classes, members;
+  };
+
+  ObjectShape(uint32_t options_, uint32_t min_, uint32_t max_, const NameClasses* names_,
+              std::span<const uint32_t> words)
+      : options(options_), min(min_), max(max_), names(names_), words_(words) {}
+
   uint32_t options, min, max;
-  uint32_t other;                   // the target of all other members; kNone = refused
-  std::span<const uint32_t> words;  // 3 per member
-  std::size_t size() const { return words.size() / 3; }
-  Member member(std::size_t i) const { return {words[3 * i], words[3 * i + 1], words[3 * i + 2]}; }
+  const NameClasses* names;
+
+  // The targets of the classes; kNone = refused.
+  std::span<const uint32_t> others() const { return words_.subspan(kHeader, words_[0]); }
+  std::size_t size() const { return words_[1]; }
+  Member member(std::size_t i) const {
+    const std::size_t at = members_at() + 3 * i;
+    return {words_[at], words_[at + 1], words_[at + 2]};
+  }
+  std::size_t num_dependencies() const { return words_[2]; }
+  Dependency dependency(std::size_t i) const {
+    const std::size_t at = dependencies_at() + 2 * i;
+    return {words_[at], words_[at + 1]};
+  }
+  std::size_t num_obligations() const { return words_[3]; }
+  Obligation obligation(std::size_t i) const {
+    const auto at = words_.subspan(obligations_at() + i * (words_[0] + size()));
+    return {at.first(words_[0]), at.subspan(words_[0], size())};
+  }
+
+ private:
+  static constexpr std::size_t kHeader = 4;
+
+  std::size_t members_at() const { return kHeader + words_[0]; }
+  std::size_t dependencies_at() const { return members_at() + 3 * size(); }
+  std::size_t obligations_at() const { return dependencies_at() + 2 * num_dependencies(); }
+
+  // Numbers of classes, members, dependencies and obligations, then those.
+  std::span<const uint32_t> words_;
 };
 
 struct Clause {
@@ -53,8 +93,9 @@ struct Clause {
 
 class ClauseTable {
  public:
-  ClauseTable(const Ir& ir, OptionsTable& options, TargetTable& targets, LangTable& langs)
-      : ir_(ir), options_(options), targets_(targets), langs_(langs) {}
+  ClauseTable(const Ir& ir, OptionsTable& options, TargetTable& targets, LangTable& langs,
+              NameClassTable& name_classes)
+      : ir_(ir), options_(options), targets_(targets), langs_(langs), name_classes_(name_classes) {}
 
   uint32_t intern(uint32_t options, std::span<const uint32_t> leaves);
   const Clause& get(uint32_t id) const { return resolved_[id]; }
@@ -72,6 +113,7 @@ class ClauseTable {
   void resolve_number(const Leaves& leaves, Clause& clause);
   uint32_t resolve_array(uint32_t options, const Leaves& leaves);
   uint32_t resolve_object(uint32_t options, const Leaves& leaves);
+  std::vector<LangId> name_languages(uint32_t options, std::span<const uint32_t> words);
   std::vector<std::string_view> enum_texts(std::span<const uint32_t> nodes, bool strings) const;
   std::vector<std::string> excluded_texts(std::span<const uint32_t> nodes, bool strings) const;
   uint32_t target_of(uint32_t options, std::span<const uint32_t> nodes) {
@@ -82,10 +124,11 @@ class ClauseTable {
   OptionsTable& options_;
   TargetTable& targets_;
   LangTable& langs_;
+  NameClassTable& name_classes_;
   WordInterner clauses_;  // [options, leaves...]
   std::deque<Clause> resolved_;
   WordInterner arrays_;   // [options, min, max, rest, prefix...]
-  WordInterner objects_;  // [options, min, max, other, (key, target, flags)...]
+  WordInterner objects_;  // [options, min, max, name classes, words of the ObjectShape...]
 
   friend class ObjectMerger;
 };

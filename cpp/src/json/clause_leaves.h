@@ -9,7 +9,8 @@
 
 namespace maskwright {
 
-[[noreturn]] void unsupported(const std::string& keyword);
+// `node`: where it stands, if that is known.
+[[noreturn]] void unsupported(const std::string& keyword, uint32_t node = kNone);
 
 struct Bounds {
   uint32_t min = 0;
@@ -29,6 +30,10 @@ struct ClauseTable::Leaves {
   struct ItemRule {
     uint32_t index, word;
   };
+  // Some member that the pattern of the OBJECT node concerns (kNone: its additional one).
+  struct SomeMember {
+    uint32_t node, pattern, word;
+  };
 
   uint32_t types = kAllTypes;
   uint32_t literals = kEnumNull | kEnumFalse | kEnumTrue;
@@ -39,6 +44,9 @@ struct ClauseTable::Leaves {
   std::vector<uint32_t> divisors, not_divisors;  // nodes
   std::vector<MemberRule> member_rules;
   std::vector<ItemRule> item_rules;
+  std::vector<SomeMember> some_members;
+  std::vector<uint32_t> dependencies;       // nodes
+  std::vector<uint32_t> names, some_names;  // words that all names, or one, must satisfy
 };
 
 }  // namespace maskwright

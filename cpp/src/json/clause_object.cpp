@@ -1,157 +1,385 @@
 // Objects of a clause: the conjunction of its nodes, name by name.
 //
-// A member is judged by the conjunction of what each node says of its name. In strict mode names
-// that no node lists are closed where some node lists names and none says what else may come.
+// A member is judged by the conjunction of what each node says of its name: the listed name and all
+// key patterns that match it, or additionalProperties where there are none. Names that no node
+// lists are judged by class (name_classes.h); classes with few names are listed, name by name. In
+// strict mode names that no node lists or matches are closed where some node names members and none
+// says what else may come.
 #include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "json/clause.h"
 #include "json/clause_leaves.h"
-#include "maskwright/support/error.h"
+#include "json/name_classes.h"
+#include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
 namespace {
 
-// The members that one OBJECT node names, sorted by key; the first mention of a key counts.
-struct Named {
-  std::vector<std::pair<uint32_t, uint32_t>> members;  // key, word
-  uint32_t additional;                                 // a word; kNone: absent
+// Classes of at most so many names are listed.
+constexpr uint32_t kMaxListed = 256;
 
-  const uint32_t* find(uint32_t key) const {
+constexpr std::size_t kMaxObligations = 30;  // of one object
+
+using Conditions = std::span<const uint32_t>;  // those that hold for a name, sorted
+
+// What one OBJECT node says.
+struct ObjectWords {
+  bool silent;
+  std::vector<std::pair<uint32_t, uint32_t>> members;   // key, word; by key
+  std::vector<std::pair<uint32_t, uint32_t>> patterns;  // condition, word
+  uint32_t additional;                                  // a word; kNone: absent
+
+  // Appends the words for a name; false if the node neither lists nor matches it.
+  bool append(uint32_t key, Conditions conditions, std::vector<uint32_t>& words) const {
+    const std::size_t before = words.size();
     const auto at = std::lower_bound(members.begin(), members.end(), std::pair{key, 0U});
-    return at != members.end() && at->first == key ? &at->second : nullptr;
+    if (at != members.end() && at->first == key) words.push_back(at->second);
+    for (const auto& [condition, word] : patterns) {
+      if (in_set(conditions, condition)) words.push_back(word);
+    }
+    if (words.size() != before) return true;
+    if (additional != kNone) words.push_back(additional);
+    return false;
   }
 };
 
+// Some member must satisfy the word: one whose name meets the condition, or (kNone) that the node
+// neither lists nor matches.
+struct SomeMember {
+  ObjectWords node;
+  uint32_t condition, word;
+
+  bool concerns(uint32_t key, Conditions conditions) const {
+    if (condition != kNone) return in_set(conditions, condition);
+    std::vector<uint32_t> unused;
+    return !node.append(key, conditions, unused);
+  }
+};
+
+// Some name needs itself by way of others. `edges`: sorted.
+bool has_circle(std::span<const std::pair<uint32_t, uint32_t>> edges) {
+  std::unordered_map<uint32_t, std::size_t> next;  // the edge of a name that is tried next
+  std::unordered_set<uint32_t> on_path;
+  for (std::size_t i = edges.size(); i-- > 0;) next[edges[i].first] = i;
+  for (const auto& [start, unused] : edges) {
+    std::vector<uint32_t> path{start};
+    on_path = {start};
+    while (!path.empty()) {
+      const uint32_t name = path.back();
+      const auto at = next.find(name);
+      if (at == next.end() || at->second == edges.size() || edges[at->second].first != name) {
+        on_path.erase(name);
+        path.pop_back();
+        continue;
+      }
+      const uint32_t needed = edges[at->second++].second;
+      if (!on_path.insert(needed).second) return true;
+      path.push_back(needed);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-// Collects the members of a clause's OBJECT and REQUIRED nodes.
+// Collects what the leaves of a clause say about members.
 class ObjectMerger {
  public:
-  ObjectMerger(ClauseTable& table, uint32_t options) : table_(table), options_(options) {}
+  ObjectMerger(ClauseTable& table, uint32_t options)
+      : table_(table), options_(options), conditions_(1) {}
 
   void add_object(uint32_t word) {
-    const auto payload = table_.ir_.node(node_of(word));
-    const bool silent = (word & kSilent) != 0;
-    Named named;
-    for (uint32_t i = 0; i < payload[0]; ++i) {
-      const auto entry = payload.subspan(1 + std::size_t{i} * 3, 3);
-      const uint32_t key = table_.keys().intern(table_.ir_.bytes(entry[0], entry[1]));
-      named.members.emplace_back(key, inherit(word, entry[2]));
-      if (silent) {
-        undeclared_.push_back({key, ObjectShape::kIsUndeclared});
-      } else {
-        order_.push_back({key, 0});
-      }
+    WordReader reader(table_.ir_.node(node_of(word)));
+    for (uint32_t left = reader.next(); left != 0; --left) {
+      mention(read_key(reader), (word & kSilent) != 0);
+      reader.next();
     }
-    std::stable_sort(named.members.begin(), named.members.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    if (payload[1 + std::size_t{payload[0]} * 3] != 0) {
-      throw Error::unsupported("json-unsupported-keyword",
-                               "the keyword 'patternProperties' is not supported here",
-                               "patternProperties");
-    }
-    const uint32_t additional = payload[payload.size() - 1];
-    named.additional = additional == kNone ? kNone : inherit(word, additional);
-    says_other_ = says_other_ || (additional != kNone && !silent);
-    objects_.push_back(std::move(named));
+    objects_.push_back(read(word));
+    const ObjectWords& object = objects_.back();
+    if (object.silent) return;
+    names_some_ = names_some_ || !object.members.empty() || !object.patterns.empty();
+    says_other_ = says_other_ || object.additional != kNone;
   }
 
   void add_required(uint32_t node) {
-    const auto payload = table_.ir_.node(node);
-    for (uint32_t i = 0; i < payload[0]; ++i) {
-      const auto entry = payload.subspan(1 + std::size_t{i} * 2, 2);
-      require(table_.keys().intern(table_.ir_.bytes(entry[0], entry[1])));
-    }
+    WordReader reader(table_.ir_.node(node));
+    for (uint32_t left = reader.next(); left != 0; --left) require(read_key(reader));
   }
 
   void add_rule(const ClauseTable::Leaves::MemberRule& rule) {
     if (rule.required) {
       require(rule.key);
     } else {
-      undeclared_.push_back({rule.key, ObjectShape::kIsUndeclared});
+      mention(rule.key, true);
     }
     rules_.push_back(rule);
   }
 
-  std::vector<uint32_t> take(Bounds count) {
-    closed_ = table_.options_.get(options_).strict && !order_.empty() && !says_other_;
-    order_.insert(order_.end(), undeclared_.begin(), undeclared_.end());
-    keep_first_mentions();
-    std::sort(required_.begin(), required_.end());
-    std::vector<uint32_t> words{options_, count.min, count.max, closed_ ? kNone : target_of_other()};
-    const uint32_t other = words[3];
-    for (const auto& [key, flags] : order_) {
-      const bool required = std::binary_search(required_.begin(), required_.end(), key);
-      const uint32_t target = target_of(key, flags);
-      // A place that says nothing of its own.
-      if (flags != 0 && !required && target == other) continue;
-      words.push_back(key);
-      words.push_back(target);
-      words.push_back(flags | (required ? ObjectShape::kIsRequired : 0U));
+  void add_dependency(uint32_t node) {
+    WordReader reader(table_.ir_.node(node));
+    const uint32_t trigger = read_key(reader);
+    for (uint32_t left = reader.next(); left != 0; --left) {
+      const uint32_t needed = read_key(reader);
+      if (needed == trigger) continue;
+      mention(trigger, true);
+      mention(needed, true);
+      dependencies_.emplace_back(trigger, needed);
     }
+  }
+
+  // All names, as strings, satisfy the words.
+  void add_names(std::span<const uint32_t> words) {
+    conditions_[0] = table_.name_languages(options_, words);
+    within_ = conditions_[0] != std::vector<LangId>{table_.langs_.any_text()};
+    if (!within_) conditions_[0].clear();
+  }
+
+  // `pattern`: an index into those of the node, or kNone.
+  void add_some_member(uint32_t node, uint32_t pattern, uint32_t word) {
+    SomeMember some{read(node | kSilent), kNone, word};
+    if (pattern != kNone) some.condition = some.node.patterns[pattern].first;
+    for (const auto& [key, unused] : some.node.members) mention(key, true);
+    some_.push_back(std::move(some));
+  }
+
+  void add_some_name(uint32_t word) {
+    const uint32_t named = condition(table_.name_languages(options_, {&word, 1}));
+    some_.push_back({{}, named, kAnyWord});
+  }
+
+  // The words of an ObjectShape.
+  std::vector<uint32_t> take(Bounds count) {
+    closed_ = table_.options_.get(options_).strict && names_some_ && !says_other_;
+    make_classes();
+    const std::vector<uint32_t> others = take_classes();
+    const std::vector<Place> places = take_places(others);
+    make_set(dependencies_);
+    if (count.min > 1 && count.max != kNone && has_circle(dependencies_)) {
+      unsupported("dependentRequired in a circle with minProperties and maxProperties");
+    }
+    std::vector<uint32_t> words{options_,
+                                count.min,
+                                count.max,
+                                classes_->id(),
+                                classes_->size(),
+                                static_cast<uint32_t>(places.size()),
+                                static_cast<uint32_t>(dependencies_.size()),
+                                static_cast<uint32_t>(some_.size())};
+    words.insert(words.end(), others.begin(), others.end());
+    std::unordered_map<uint32_t, uint32_t> index;  // of a key among the members
+    for (const Place& place : places) {
+      index.emplace(place.key, static_cast<uint32_t>(index.size()));
+      words.insert(words.end(), {place.key, place.target, place.flags});
+    }
+    for (const auto& [trigger, needed] : dependencies_) {
+      words.insert(words.end(), {index.at(trigger), index.at(needed)});
+    }
+    append_obligations(count, others, places, words);
     return words;
   }
 
  private:
-  struct Mention {
-    uint32_t key, flags;
+  struct Place {
+    uint32_t key, target, flags;
   };
+
+  uint32_t read_key(WordReader& reader) {
+    const auto entry = reader.take(2);
+    return table_.keys().intern(table_.ir_.bytes(entry[0], entry[1]));
+  }
+
+  ObjectWords read(uint32_t word) {
+    WordReader reader(table_.ir_.node(node_of(word)));
+    ObjectWords object{(word & kSilent) != 0, {}, {}, kNone};
+    for (uint32_t left = reader.next(); left != 0; --left) {
+      const uint32_t key = read_key(reader);
+      object.members.emplace_back(key, inherit(word, reader.next()));
+    }
+    // The first mention of a key counts.
+    std::stable_sort(object.members.begin(), object.members.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (uint32_t left = reader.next(); left != 0; --left) {
+      const uint32_t matches = condition({table_.langs_.pattern(reader.next())});
+      object.patterns.emplace_back(matches, inherit(word, reader.next()));
+    }
+    const uint32_t additional = reader.next();
+    if (additional != kNone) object.additional = inherit(word, additional);
+    return object;
+  }
+
+  void mention(uint32_t key, bool undeclared) {
+    if (undeclared) {
+      undeclared_.push_back(key);
+    } else {
+      declared_.push_back(key);
+    }
+  }
 
   void require(uint32_t key) {
     required_.push_back(key);
-    undeclared_.push_back({key, ObjectShape::kIsUndeclared});
+    mention(key, true);
   }
 
-  void keep_first_mentions() {
-    std::vector<bool> met(table_.keys().size(), false);
-    std::erase_if(order_, [&](const Mention& mention) {
-      const bool again = met[mention.key];
-      met[mention.key] = true;
-      return again;
-    });
+  // The index of a condition on names. The first one is kept for what all names must satisfy.
+  uint32_t condition(std::vector<LangId> languages) {
+    const auto known = std::find(conditions_.begin() + 1, conditions_.end(), languages);
+    const auto index = static_cast<uint32_t>(known - conditions_.begin());
+    if (known == conditions_.end()) conditions_.push_back(std::move(languages));
+    return index;
   }
 
-  uint32_t target_of_other() {
-    std::vector<uint32_t> nodes;
-    for (const Named& object : objects_) {
-      if (object.additional != kNone) nodes.push_back(object.additional);
-    }
-    return table_.target_of(options_, nodes);
+  void make_classes() {
+    const bool plain = !within_ && conditions_.size() == 1;
+    if (plain) conditions_.clear();
+    classes_ = &table_.name_classes_.intern(conditions_, within_);
   }
 
-  // kNone: the member is refused.
-  uint32_t target_of(uint32_t key, uint32_t flags) {
-    if (closed_ && (flags & ObjectShape::kIsUndeclared) != 0) return kNone;
+  Conditions conditions_of(uint32_t key) const {
+    if (conditions_.empty()) return {};
+    return classes_->conditions(classes_->class_of(table_.keys().get(key)));
+  }
+
+  bool possible(uint32_t key) const {
+    return conditions_.empty() || classes_->class_of(table_.keys().get(key)) != kNone;
+  }
+
+  // The target of a member that also satisfies `word`; kNone: refused. `key` kNone: one that is not
+  // listed.
+  uint32_t target_of(uint32_t key, Conditions conditions, bool declared, uint32_t word = kAnyWord) {
     std::vector<uint32_t> words;
-    for (const Named& object : objects_) {
-      const uint32_t* named = object.find(key);
-      const uint32_t word = named != nullptr ? *named : object.additional;
-      if (word != kNone) words.push_back(word);
+    for (const ObjectWords& object : objects_) {
+      declared = (object.append(key, conditions, words) && !object.silent) || declared;
     }
+    if (closed_ && !declared) return kNone;
     for (const auto& rule : rules_) {
       if (rule.key != key) continue;
       if (rule.absent) return kNone;
       words.push_back(rule.word);
     }
+    words.push_back(word);
     return table_.target_of(options_, words);
+  }
+
+  // The targets of the classes. Small ones are given up, and their names mentioned.
+  std::vector<uint32_t> take_classes() {
+    std::vector<uint32_t> others;
+    for (uint32_t c = 0; c < classes_->size(); ++c) {
+      others.push_back(target_of(kNone, classes_->conditions(c), false));
+      if (others[c] == kNone || classes_->count(classes_->start(), c) > kMaxListed) continue;
+      others[c] = kNone;
+      for (const std::string& name : classes_->names(c)) mention(table_.keys().intern(name), true);
+    }
+    return others;
+  }
+
+  std::vector<Place> take_places(std::span<const uint32_t> others) {
+    make_set(required_);
+    std::vector<Place> places;
+    std::vector<bool> met(table_.keys().size(), false);
+    const auto add = [&](uint32_t key, bool declared) {
+      if (met[key]) return;
+      met[key] = true;
+      Place place{key, kNone, declared ? 0U : ObjectShape::kIsUndeclared};
+      if (possible(key)) place.target = target_of(key, conditions_of(key), declared);
+      if (in_set(required_, key)) place.flags |= ObjectShape::kIsRequired;
+      if (place.flags != ObjectShape::kIsUndeclared || !says_nothing(place, others)) {
+        places.push_back(place);
+      }
+    };
+    for (const uint32_t key : declared_) add(key, true);
+    for (const uint32_t key : undeclared_) add(key, false);
+    return places;
+  }
+
+  // The member is like all others of its class.
+  bool says_nothing(const Place& place, std::span<const uint32_t> others) const {
+    if (!some_.empty() || !dependencies_.empty()) return false;
+    const uint32_t own =
+        conditions_.empty() ? 0 : classes_->class_of(table_.keys().get(place.key));
+    return own < others.size() && place.target == others[own];
+  }
+
+  // Several obligations are independent of each other if nothing limits the members and at most
+  // one of them looks at the values of listed members.
+  void append_obligations(Bounds count, std::span<const uint32_t> others,
+                          std::span<const Place> places, std::vector<uint32_t>& words) {
+    uint32_t on_values = 0;
+    for (const SomeMember& some : some_) {
+      if (append_witnesses(some, others, places, words)) ++on_values;
+    }
+    if (some_.size() < 2) return;
+    const bool limited = count.max != kNone || !dependencies_.empty();
+    if (limited || on_values > 1 || some_.size() > kMaxObligations) {
+      unsupported("not, for several members of one object");
+    }
+  }
+
+  // True if it depends on the values of listed members.
+  bool append_witnesses(const SomeMember& some, std::span<const uint32_t> others,
+                        std::span<const Place> places, std::vector<uint32_t>& words) {
+    for (uint32_t c = 0; c < others.size(); ++c) {
+      const Conditions conditions = classes_->conditions(c);
+      const bool can = others[c] != kNone && some.concerns(kNone, conditions);
+      if (can && classes_->count(classes_->start(), c) != kUnbounded) {
+        unsupported("not, for names of which there are finitely many");
+      }
+      words.push_back(can ? target_of(kNone, conditions, true, some.word) : kNone);
+    }
+    bool on_values = false;
+    for (const Place& place : places) {
+      const bool can = place.target != kNone && some.concerns(place.key, conditions_of(place.key));
+      words.push_back(can ? target_of(place.key, conditions_of(place.key), true, some.word)
+                          : kNone);
+      on_values = on_values || (can && words.back() != place.target);
+    }
+    return on_values;
   }
 
   ClauseTable& table_;
   uint32_t options_;
-  std::vector<Named> objects_;
+  std::vector<ObjectWords> objects_;
   std::vector<ClauseTable::Leaves::MemberRule> rules_;
-  std::vector<Mention> order_, undeclared_;
-  std::vector<uint32_t> required_;
-  bool says_other_ = false, closed_ = false;
+  std::vector<SomeMember> some_;
+  std::vector<std::pair<uint32_t, uint32_t>> dependencies_;  // trigger, needed
+  std::vector<uint32_t> declared_, undeclared_, required_;   // keys, in order of mention
+  std::vector<std::vector<LangId>> conditions_;
+  const NameClasses* classes_ = nullptr;
+  bool names_some_ = false, says_other_ = false, closed_ = false, within_ = false;
 };
+
+// The strings that satisfy all the words, as a union of languages; {any_text()} for all of them.
+std::vector<LangId> ClauseTable::name_languages(uint32_t options, std::span<const uint32_t> words) {
+  std::vector<LangId> languages;
+  for (const auto& leaves : targets_.flatten(target_of(options, words))) {
+    const Leaves sorted = sort_out(leaves);
+    if ((sorted.types & kStringType) == 0) continue;
+    Clause clause;
+    resolve_string(sorted, clause);
+    if (!clause.has_string) continue;
+    const LangId lengths = langs_.texts_of_length(clause.min_length, clause.max_length);
+    languages.push_back(langs_.intersection(std::array{clause.string, lengths}));
+    if (languages.back() == langs_.any_text()) return {languages.back()};
+  }
+  make_set(languages);
+  return languages;
+}
 
 uint32_t ClauseTable::resolve_object(uint32_t options, const Leaves& leaves) {
   ObjectMerger merger(*this, options);
   for (const uint32_t word : leaves.objects) merger.add_object(word);
   for (const uint32_t node : leaves.required) merger.add_required(node);
   for (const auto& rule : leaves.member_rules) merger.add_rule(rule);
-  std::vector<uint32_t> words = merger.take(leaves.members);
+  for (const uint32_t node : leaves.dependencies) merger.add_dependency(node);
+  if (!leaves.names.empty()) merger.add_names(leaves.names);
+  for (const auto& some : leaves.some_members) {
+    merger.add_some_member(some.node, some.pattern, some.word);
+  }
+  for (const uint32_t word : leaves.some_names) merger.add_some_name(word);
+  const std::vector<uint32_t> words = merger.take(leaves.members);
   return objects_.intern(words).id;
 }
 

@@ -20,9 +20,10 @@ enum class DerivedKind : uint32_t {
   kSomeMember,   // node, pattern, word: some member whose key matches that pattern of the OBJECT
                  // node (kNone: no name and no pattern of it) satisfies the word
   kSomeName,     // word: some key, as a string, satisfies the word
-  kContains,     // word, min, max: an array of which so many items satisfy the word (kNone = no upper bound)
-  kLength,       // 0, min, max: a string of so many code points
-  kItemCount,    // 0, min, max: an array of so many items
+  kContains,   // word, min, max: an array of which so many items satisfy the word (kNone = no upper
+               // bound)
+  kLength,     // 0, min, max: a string of so many code points
+  kItemCount,  // 0, min, max: an array of so many items
   kMemberCount,  // 0, min, max: an object of so many members
 };
 

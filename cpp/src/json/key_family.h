@@ -1,23 +1,25 @@
-// Frames of member names: which declared key a spelled name is, behind the unescape transducer.
+// Frames of member names: which label a spelled name has (key_lang.h), behind the unescape
+// transducer.
 //
-// State: [spelling, value, key list, position in its KeyLang, the declared keys that are still
-// possible as one or two ranges of the list]. The ranges follow from the rest; they are there so
-// that a step is a few word operations on the register. kBeforeQuote in the place of the spelling
-// is the state before the opening quote. `value` is kDecided when the position is the one behind
-// the code point whose bytes are still being read.
+// State: [spelling, value, key list, position in its KeyLang, the listed names that are still
+// possible as one or two ranges of the list, the Ahead of unlisted ones]. Ranges and Ahead follow
+// from the rest; they are there so that a step is a few word operations on the register.
+// kBeforeQuote in the place of the spelling is the state before the opening quote. `value` is
+// kDecided when the position is the one behind the code point whose bytes are still being read.
 //
-// Register (pooled, never changed here): [open, allowed bits]. A state is alive iff open, or some
-// allowed bit lies in its ranges: with open = 1 every name so far can go on to a name that is not
-// declared, since the declared ones are finitely many. An edge is dynamic iff the ranges shrink.
+// Register (pooled, never changed here): [doubts, a bit per allowed label]. A state is alive iff an
+// allowed label lies in its ranges or in its Ahead. An edge is dynamic iff one of them changes.
 //
-// Mask key: {state, open, the allowed bits in its ranges}; all later questions are about subsets
-// of these ranges. Off the trie the state alone, as it is only reached with open = 1.
+// Mask key: {state, doubts, what is allowed of that which lies ahead}; all later questions are
+// about subsets of it. Where only one thing lies ahead it is allowed.
 //
-// Names that are not declared are told apart by *exact* states: [kExactMark, state as above], with
-// the register [register as above, names still possible that are refused (name_set.h), name so far,
-// partial spelling of its next code point (2 words)]. Mask key: that of the state inside. The names
-// that are refused beyond that are a guard; once none of them begins as the name so far, there is
-// none.
+// Names that are not listed and must not come again are told apart by *exact* states: [kExactMark,
+// state as above], with the register [register as above, names still possible that are refused
+// (name_set.h), name so far, partial spelling of its next code point (2 words)]. Mask key: that of
+// the state inside. The names that are refused beyond that are a guard; once none of them begins as
+// the name so far, there is none. Where names can run out, an exact state counts those that are
+// left; a mask walk, which does not know the refused ones, has their number in the doubts (rounded
+// up, as part of the key) and is unsure where so many could use up what lies ahead.
 //
 // As in string_family.h, "can be spelled" means with all 256 bytes.
 #pragma once
@@ -41,7 +43,8 @@ class KeyFrames final : public KeyFamily {
   KeyFrames(Store& store, std::span<const Lang::Arc> text)
       : store_(store), text_(text.begin(), text.end()) {}
 
-  uint32_t key_list(std::span<const std::string> keys) override;
+  uint32_t key_list(std::span<const std::string> keys,
+                    std::span<const NameClasses* const> classes) override;
   StateId start(uint32_t key_list) override;
   Target start_refusing(StateId start, Reg reg, Reg names, RegisterPool& regs) override;
   void describe(std::span<const uint32_t> content, State& state) override;
@@ -63,6 +66,7 @@ class KeyFrames final : public KeyFamily {
     uint32_t list;
     uint32_t position;
     KeyRange first, second;
+    uint32_t ahead;
   };
 
   static View view(std::span<const uint32_t> content);
@@ -73,16 +77,24 @@ class KeyFrames final : public KeyFamily {
   void expand_decided(const View& from, RowBuilder& row);
   void expand_quote(const View& from, RowBuilder& row);
   KeyRange reached(KeyLang& lang, uint32_t position, CodeRange range);
+  bool is_alive(const View& at, std::span<const uint32_t> words, RegisterPool& regs);
   bool is_exact(StateId state) const { return store_.content(state)[0] == kExactMark; }
   StateId exact(StateId inside);
   Target scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs);
+  bool names_left(const View& at, std::span<const uint32_t> exact, const RegisterPool& regs);
+  static uint64_t used_names(KeyLang& lang, uint32_t label,
+                             std::span<const std::pair<Reg, uint32_t>> sets,
+                             const RegisterPool& regs);
+  uint32_t doubts(StateId inside, Reg names, const RegisterPool& regs);
+  void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
+                  KeyWords& key) const;
   // One byte of a partial spelling; kBetween with the code point when that ends it.
   std::pair<Spelling, uint32_t> spell(Spelling spelling, uint32_t value, uint8_t byte);
 
   Store& store_;
   std::vector<Lang::Arc> text_;
   std::vector<SpellingStep> steps_;  // scratch
-  WordInterner list_ids_;            // code units of the keys, each key behind its length
+  WordInterner list_ids_;  // ids of the classes, code units of the keys
   std::vector<std::unique_ptr<KeyLang>> lists_;
 };
 

@@ -1,8 +1,8 @@
 #include "json/key_lang.h"
 
 #include <algorithm>
-#include <array>
 
+#include "json/lang_overlay.h"
 #include "maskwright/support/error.h"
 
 namespace maskwright {
@@ -13,61 +13,122 @@ namespace {
   throw Error(ErrorKind::kMalformed, "ir-malformed", "member names: " + what);
 }
 
-// Appends the code points of valid UTF-8.
-void decode(const std::string& text, std::vector<uint32_t>& out) {
-  constexpr std::array<uint32_t, 4> kLeast{0, 0x80, 0x800, 0x10000};  // by continuation bytes
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<uint8_t>(text[i++]);
-    const std::size_t more = lead < 0x80 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-    if ((lead >= 0x80 && lead < 0xC0) || lead > 0xF4 || text.size() - i < more)
-      bad_key("not UTF-8");
-    uint32_t value = more == 0 ? lead : lead & (0x3FU >> more);
-    for (std::size_t k = 0; k < more; ++k) {
-      const auto byte = static_cast<uint8_t>(text[i++]);
-      if ((byte & 0xC0) != 0x80) bad_key("not UTF-8");
-      value = value << 6 | (byte & 0x3FU);
-    }
-    const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-    if (value < kLeast[more] || value > 0x10FFFF || surrogate) bad_key("not UTF-8");
-    out.push_back(value);
-  }
-}
-
 }  // namespace
 
-KeyLang::KeyLang(std::span<const std::string> keys, std::span<const Lang::Arc> text)
-    : text_(text.begin(), text.end()) {
+KeyLang::KeyLang(std::span<const std::string> keys, std::span<const NameClasses* const> classes,
+                 std::span<const Lang::Arc> text)
+    : classes_(classes.begin(), classes.end()), text_(text.begin(), text.end()) {
   begin_.push_back(0);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     // The order of UTF-8 bytes is that of code points.
     if (i > 0 && keys[i - 1].compare(keys[i]) >= 0) bad_key("not sorted and unique");
-    decode(keys[i], code_points_);
+    if (!decode_utf8(keys[i], code_points_)) bad_key("not UTF-8");
     begin_.push_back(static_cast<uint32_t>(code_points_.size()));
   }
-  positions_.intern({});
+  uint32_t base = size();
+  for (const NameClasses* names : classes_) {
+    bases_.push_back(base);
+    base += names->size();
+    listed_.emplace_back();
+    for (const std::string& key : keys) listed_.back().push_back(names->class_of(key));
+  }
+  bases_.push_back(base);
 }
 
 uint32_t KeyLang::start() {
-  if (size() == 0) return kOff;
-  const std::array<uint32_t, 3> root{0, size(), 0};
-  return positions_.intern(root).id;
+  std::vector<uint32_t> words{0, size(), 0};
+  for (const NameClasses* names : classes_) words.push_back(names->start());
+  return positions_.intern(words).id;
 }
 
 KeyRange KeyLang::keys(uint32_t position) const {
-  if (position == kOff) return {};
-  const auto words = positions_.get(position);
+  const auto words = node(position);
   return {words[0], words[1]};
 }
 
 bool KeyLang::ends(uint32_t position) const {
-  if (position == kOff) return false;
-  const auto words = positions_.get(position);
-  return length(words[0]) == words[2];
+  const auto words = node(position);
+  return words[0] < words[1] && length(words[0]) == words[2];
 }
 
-std::vector<Lang::Arc> KeyLang::children(uint32_t lo, uint32_t hi, uint32_t depth) {
-  std::vector<Lang::Arc> out;
-  if (length(lo) == depth) ++lo;  // the key that ends here sorts first
+std::vector<uint32_t> KeyLang::labels(uint32_t position) const {
+  if (ends(position)) return {node(position)[0]};
+  std::vector<uint32_t> out;
+  const auto states = places(position);
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const uint32_t found = states[i] == kDeadLang ? kNone : classes_[i]->class_at(states[i]);
+    if (found != kNone) out.push_back(bases_[i] + found);
+  }
+  return out;
+}
+
+// --- what lies ahead ----------------------------------------------------------------------------
+
+bool KeyLang::endless(uint32_t position) const {
+  const auto states = places(position);
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    if (states[i] != kDeadLang && !classes_[i]->endless(states[i])) return false;
+  }
+  return true;
+}
+
+// Adds the unlisted names behind the position, so many times, to the counts by label.
+void KeyLang::count(uint32_t position, uint64_t times, std::vector<uint64_t>& counts) const {
+  const auto states = places(position);
+  const KeyRange range = keys(position);
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    if (states[i] == kDeadLang) continue;
+    for (uint32_t c = 0; c < classes_[i]->size(); ++c) {
+      uint64_t names = classes_[i]->count(states[i], c);
+      if (names != 0 && names != kUnbounded) {
+        for (uint32_t key = range.lo; key < range.hi; ++key) names -= listed_[i][key] == c ? 1 : 0;
+      }
+      uint64_t& sum = counts[bases_[i] + c - size()];
+      sum = std::min<uint64_t>(sum + names * times, kUnbounded);
+    }
+  }
+}
+
+uint32_t KeyLang::intern_ahead(bool endless, std::span<const uint64_t> counts) {
+  std::vector<uint32_t> words{endless ? 1U : 0U};
+  for (uint32_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    words.push_back(size() + i);
+    words.push_back(static_cast<uint32_t>(counts[i]));
+  }
+  return aheads_.intern(words).id;
+}
+
+uint32_t KeyLang::ahead_of(uint32_t position) {
+  std::vector<uint64_t> counts(bases_.back() - size(), 0);
+  count(position, 1, counts);
+  return intern_ahead(endless(position), counts);
+}
+
+uint32_t KeyLang::ahead_of(uint32_t position, std::span<const CodeRange> ranges) {
+  std::vector<uint64_t> counts(bases_.back() - size(), 0);
+  const auto row = arcs(position);
+  for (const CodeRange range : ranges) {
+    for (const Lang::Arc& arc : row) {
+      const uint32_t lo = std::max(arc.lo, range.lo);
+      const uint32_t hi = std::min(arc.hi, range.hi);
+      if (lo <= hi) count(arc.target, uint64_t{hi} - lo + 1, counts);
+    }
+  }
+  return intern_ahead(endless(position), counts);
+}
+
+KeyLang::Ahead KeyLang::ahead(uint32_t id) const {
+  const auto words = aheads_.get(id);
+  return {words[0] != 0, words.subspan(1)};
+}
+
+// --- arcs ---------------------------------------------------------------------------------------
+
+// The nodes behind a node of the trie, by code point.
+std::vector<KeyLang::Child> KeyLang::children(uint32_t lo, uint32_t hi, uint32_t depth) const {
+  std::vector<Child> out;
+  if (lo < hi && length(lo) == depth) ++lo;  // the key that ends here sorts first
   while (lo < hi) {
     const uint32_t code_point = at(lo, depth);
     const auto same = [&](uint32_t key) { return at(key, depth) == code_point; };
@@ -80,35 +141,52 @@ std::vector<Lang::Arc> KeyLang::children(uint32_t lo, uint32_t hi, uint32_t dept
     for (; step > 0; step /= 2) {
       while (end + step <= hi && same(end + step - 1)) end += step;
     }
-    const std::array<uint32_t, 3> child{lo, end, depth + 1};
-    out.push_back({code_point, code_point, positions_.intern(child).id});
+    out.push_back({code_point, {lo, end}});
     lo = end;
   }
   return out;
 }
 
 std::span<const Lang::Arc> KeyLang::arcs(uint32_t position) {
-  if (position >= arcs_.size()) arcs_.resize(positions_.size());
-  if (arcs_[position] != nullptr) return *arcs_[position];
+  if (position < arcs_.size() && arcs_[position] != nullptr) return *arcs_[position];
+  const auto from = node(position);
+  const uint32_t depth = from[2];
+  const std::vector<Child> below = children(from[0], from[1], depth);
+  std::vector<Lang::Arc> listed;
+  for (uint32_t i = 0; i < below.size(); ++i) {
+    listed.push_back({below[i].code_point, below[i].code_point, i});
+  }
+  std::vector<std::span<const Lang::Arc>> operands{listed};
+  const auto states = places(position);
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    operands.push_back(states[i] == kDeadLang ? std::span<const Lang::Arc>()
+                                              : classes_[i]->arcs(states[i]));
+  }
   std::vector<Lang::Arc> arcs;
-  if (position != kOff) {
-    const auto words = positions_.get(position);
-    arcs = children(words[0], words[1], words[2]);
-  }
-  const std::size_t declared = arcs.size();
-  std::size_t next = 0;
-  for (const Lang::Arc& text : text_) {
-    uint32_t lo = text.lo;
-    while (next < declared && arcs[next].lo < text.lo) ++next;
-    for (; next < declared && arcs[next].lo <= text.hi; ++next) {
-      if (arcs[next].lo > lo) arcs.push_back({lo, arcs[next].lo - 1, kOff});
-      lo = arcs[next].lo + 1;
+  std::vector<uint32_t> words(kNodeWords + classes_.size());
+  overlay(text_, operands, [&](uint32_t lo, uint32_t hi, std::span<const uint32_t> targets) {
+    if (std::ranges::all_of(targets, [](uint32_t target) { return target == kDeadLang; })) return;
+    const bool on = targets[0] != kDeadLang;
+    words[0] = on ? below[targets[0]].keys.lo : 0;
+    words[1] = on ? below[targets[0]].keys.hi : 0;
+    words[2] = on ? depth + 1 : 0;
+    std::copy(targets.begin() + 1, targets.end(), words.begin() + kNodeWords);
+    const uint32_t target = positions_.intern(words).id;
+    if (!arcs.empty() && arcs.back().target == target && arcs.back().hi + 1 == lo) {
+      arcs.back().hi = hi;
+    } else {
+      arcs.push_back({lo, hi, target});
     }
-    if (lo <= text.hi) arcs.push_back({lo, text.hi, kOff});
-  }
-  std::ranges::sort(arcs, {}, &Lang::Arc::lo);
+  });
+  if (position >= arcs_.size()) arcs_.resize(positions_.size());
   arcs_[position] = std::make_unique<std::vector<Lang::Arc>>(std::move(arcs));
   return *arcs_[position];
+}
+
+uint32_t KeyLang::move(uint32_t position, uint32_t code_point) {
+  const auto row = arcs(position);
+  const auto at = std::ranges::lower_bound(row, code_point, {}, &Lang::Arc::hi);
+  return at != row.end() && at->lo <= code_point ? at->target : kDeadLang;
 }
 
 }  // namespace maskwright

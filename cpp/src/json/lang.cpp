@@ -89,6 +89,11 @@ LangTable::~LangTable() { langs_.clear(); }
 
 LangId LangTable::any_text() { return impl_->of_term(langs_, impl_->any_term()); }
 
+LangId LangTable::texts_of_length(uint32_t min, uint32_t max) {
+  TermPool& terms = impl_->terms;
+  return impl_->of_term(langs_, terms.repeat(terms.char_class(terms.alphabet()), min, max));
+}
+
 LangId LangTable::pattern(uint32_t expr) {
   return impl_->of_term(langs_, impl_->compiler.lower(expr));
 }

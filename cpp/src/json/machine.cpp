@@ -1,6 +1,7 @@
 #include "maskwright/json/machine.h"
 
 #include "json/array_family.h"
+#include "json/blame.h"
 #include "json/keyword_family.h"
 #include "json/machine_tables.h"
 #include "json/object_family.h"
@@ -61,6 +62,13 @@ uint32_t JsonMachine::target(uint32_t json_expr) {
 
 bool JsonMachine::productive(uint32_t target) {
   return impl_->tables.solver.productive(target & ~kTargetTag);
+}
+
+uint32_t JsonMachine::blame(uint32_t json_expr) {
+  JsonTables& tables = impl_->tables;
+  const auto payload = impl_->ir.expr(json_expr);
+  const uint32_t options = tables.options.intern(impl_->ir, payload);
+  return Blame(impl_->ir, tables.targets, tables.clauses, tables.solver).find(options, payload[0]);
 }
 
 StateId JsonMachine::start(std::span<const uint32_t> targets) {

@@ -7,10 +7,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "json/clause.h"
 #include "json/machine_solver.h"
+#include "maskwright/automata/store.h"
 
 namespace maskwright {
 
@@ -28,10 +31,27 @@ struct ObjectPlan {
     uint32_t target;  // kNone: refused
     bool required, undeclared;
   };
+  // Some member must satisfy its target here, which says more than its own; kNone: none does.
+  struct Obligation {
+    std::vector<uint32_t> classes, members;
+    bool by_name;  // it does not say more: the name alone decides
+  };
   uint32_t options = 0, min = 0, max = kNone;
-  uint32_t other = kNone;  // kNone: no other names
+  const NameClasses* names = nullptr;
+  std::vector<uint32_t> others;  // by class; kNone: refused
+  uint32_t room = 0;             // names of the classes that are not refused
   std::vector<Member> members;
+  std::vector<std::pair<uint32_t, uint32_t>> dependencies;  // a member needs the other
+  std::vector<Obligation> obligations;
 };
+
+// The plan of a shape by what is known to be productive so far; nothing if it can't be completed.
+std::optional<ObjectPlan> plan_object(const ObjectShape& shape, ProductivitySolver& solver);
+
+// The callee id of a target; kNone where nothing satisfies it.
+inline uint32_t callee(uint32_t target, const ProductivitySolver& solver) {
+  return solver.target_productive(target) ? target | kTargetTag : kNone;
+}
 
 class PlanTable {
  public:
@@ -44,8 +64,6 @@ class PlanTable {
 
  private:
   ArrayPlan plan_array(uint32_t shape) const;
-  ObjectPlan plan_object(uint32_t shape) const;
-  uint32_t callee(uint32_t target) const;
 
   ClauseTable& clauses_;
   ProductivitySolver& solver_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "json/machine_plan.h"
+#include "maskwright/automata/store.h"
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
@@ -43,17 +45,6 @@ bool ProductivitySolver::key_spellable(uint32_t key) {
     known = can && options_.can_spell("\"") ? 2 : 1;
   }
   return known == 2;
-}
-
-bool ProductivitySolver::names_spellable() {
-  if (names_spellable_ == 0) {
-    Lang& any = langs_.get(langs_.any_text());
-    const uint32_t start = any.start();
-    const bool can =
-        options_.can_spell("\"") && start != kDeadLang && any.can_finish(start, 1, kNone);
-    names_spellable_ = can ? 2 : 1;
-  }
-  return names_spellable_ == 2;
 }
 
 uint32_t ProductivitySolver::max_items(const ArrayShape& shape) const {
@@ -143,34 +134,48 @@ void ProductivitySolver::know_array(uint32_t shape) {
 
 void ProductivitySolver::know_object(uint32_t shape) {
   const ObjectShape object = clauses_.object(shape);
-  objects_[shape].known = true;
-  const uint32_t max = max_members(object);
+  ObjectFacts facts;
+  facts.known = true;
+  facts.min = object.min;
+  facts.simple = is_simple(object);
+  facts.possible = options_.can_spell("{}") && object.min <= max_members(object);
   uint32_t required = 0;
-  bool possible = options_.can_spell("{}");
+  for (std::size_t i = 0; i < object.size(); ++i) {
+    const auto [key, target, flags] = object.member(i);
+    if ((flags & ObjectShape::kIsRequired) == 0) continue;
+    ++required;
+    facts.possible = facts.possible && target != kNone && key_spellable(key);
+  }
+  facts.possible = facts.possible && required <= max_members(object);
+  facts.waiting = required;
+  objects_[shape] = std::move(facts);
   for (std::size_t i = 0; i < object.size(); ++i) {
     const auto [key, target, flags] = object.member(i);
     const bool is_required = (flags & ObjectShape::kIsRequired) != 0;
-    const bool can = target != kNone && key_spellable(key);
-    if (is_required) {
-      ++required;
-      possible = possible && can;
-    }
-    // The counters of the facts are set below; uses may be applied before that.
-    if (is_required) ++objects_[shape].waiting;
-    if (can) {
+    if (target != kNone && key_spellable(key)) {
       depend(target, {shape, is_required ? Role::kRequiredMember : Role::kMember});
     } else if (target != kNone) {
       to_visit_.push_back(target);
     }
   }
-  if (object.other != kNone && names_spellable()) {
-    depend(object.other, {shape, Role::kOther});
-  } else if (object.other != kNone) {
-    to_visit_.push_back(object.other);
+  for (const uint32_t target : object.others()) depend(target, {shape, Role::kOther});
+  for (std::size_t i = 0; i < object.num_obligations(); ++i) {
+    const auto [classes, members] = object.obligation(i);
+    for (const uint32_t target : classes) depend(target, {shape, Role::kWitness});
+    for (const uint32_t target : members) depend(target, {shape, Role::kWitness});
   }
-  objects_[shape].min = object.min;
-  objects_[shape].possible = possible && required <= max && object.min <= max;
   settle_object(shape);
+}
+
+// Whether the shape has a value is a matter of counting.
+bool ProductivitySolver::is_simple(const ObjectShape& object) const {
+  if (object.num_dependencies() != 0 || object.num_obligations() != 0) return false;
+  if (!quote_spellable()) return false;
+  for (uint32_t c = 0; c < object.others().size(); ++c) {
+    const bool endless = object.names->count(object.names->start(), c) == kUnbounded;
+    if (object.others()[c] != kNone && !endless) return false;
+  }
+  return true;
 }
 
 void ProductivitySolver::apply(const Use& use) {
@@ -185,6 +190,7 @@ void ProductivitySolver::apply(const Use& use) {
       break;
     case Role::kMember: ++objects_[use.shape].available; break;
     case Role::kOther: objects_[use.shape].open = true; break;
+    case Role::kWitness: break;
   }
   settle_object(use.shape);
 }
@@ -200,6 +206,7 @@ void ProductivitySolver::settle_object(uint32_t shape) {
   ObjectFacts& facts = objects_[shape];
   if (facts.productive || !facts.possible || facts.waiting != 0) return;
   if (!facts.open && facts.available < facts.min) return;
+  if (!facts.simple && !plan_object(clauses_.object(shape), *this)) return;
   facts.productive = true;
   for (const uint32_t user : facts.users) mark(user);
 }

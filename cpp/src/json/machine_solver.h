@@ -33,14 +33,14 @@ class ProductivitySolver {
   std::span<const uint32_t> clauses(uint32_t target) const { return targets_[target].clauses; }
 
   bool key_spellable(uint32_t key);
-  // Infinitely many names can be spelled.
-  bool names_spellable();
+  const std::string& key_text(uint32_t key) { return clauses_.keys().get(key); }
+  bool quote_spellable() const { return options_.can_spell("\""); }
   // Bounds on counts after what the separators allow.
   uint32_t max_items(const ArrayShape& shape) const;
   uint32_t max_members(const ObjectShape& shape) const;
 
  private:
-  enum class Role : uint8_t { kItem, kRequiredMember, kMember, kOther };
+  enum class Role : uint8_t { kItem, kRequiredMember, kMember, kOther, kWitness };
   struct Use {
     uint32_t shape;
     Role role;
@@ -56,7 +56,7 @@ class ProductivitySolver {
     std::vector<uint32_t> users;
   };
   struct ObjectFacts {
-    bool known = false, possible = false, productive = false, open = false;
+    bool known = false, possible = false, productive = false, open = false, simple = true;
     uint32_t waiting = 0;    // required members without a value so far
     uint32_t available = 0;  // members with a value
     uint32_t min = 0;
@@ -67,6 +67,7 @@ class ProductivitySolver {
   void visit(uint32_t target);
   void know_array(uint32_t shape);
   void know_object(uint32_t shape);
+  bool is_simple(const ObjectShape& object) const;
   void depend(uint32_t target, Use use);
   void apply(const Use& use);
   void settle_array(uint32_t shape);
@@ -84,7 +85,6 @@ class ProductivitySolver {
   std::vector<uint32_t> to_visit_;
   std::vector<uint32_t> marked_;    // productive, not yet propagated
   std::vector<uint8_t> spellable_;  // per key: 0 unknown, 1 no, 2 yes
-  uint8_t names_spellable_ = 0;
 };
 
 }  // namespace maskwright

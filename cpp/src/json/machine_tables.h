@@ -38,7 +38,8 @@ struct JsonTables {
         langs(ir, spellable, limits.max_lang_states),
         options(spellable),
         targets(ir, options, limits),
-        clauses(ir, options, targets, langs),
+        name_classes(langs, limits.max_lang_states),
+        clauses(ir, options, targets, langs, name_classes),
         solver(options, targets, clauses, langs),
         plans(clauses, solver) {}
 
@@ -46,6 +47,7 @@ struct JsonTables {
   LangTable langs;
   OptionsTable options;
   TargetTable targets;
+  NameClassTable name_classes;
   ClauseTable clauses;
   ProductivitySolver solver;
   PlanTable plans;

@@ -58,8 +58,9 @@ Reg add_name(Reg set, Reg name, RegisterPool& regs) {
     const Words old = regs.get(path[i]);
     std::vector<uint32_t> node(old.begin(), old.end());
     if (node.empty()) node.push_back(0);
+    node[0] += 2;
     if (i + 1 == path.size()) {
-      node[0] = 1;
+      node[0] |= 1;
     } else {
       const uint32_t code_point = text[text.size() - 1 - i];
       const std::size_t at = find(node, code_point);
@@ -77,7 +78,17 @@ Reg add_name(Reg set, Reg name, RegisterPool& regs) {
 
 bool holds_empty_name(Reg set, const RegisterPool& regs) {
   const Words words = regs.get(set);
-  return !words.empty() && words[0] != 0;
+  return !words.empty() && (words[0] & 1) != 0;
+}
+
+uint32_t count_names(Reg set, const RegisterPool& regs) {
+  const Words words = regs.get(set);
+  return words.empty() ? 0 : words[0] / 2;
+}
+
+Words name_entries(Reg set, const RegisterPool& regs) {
+  const Words words = regs.get(set);
+  return words.empty() ? words : words.subspan(1);
 }
 
 Reg names_behind(Reg set, uint32_t code_point, const RegisterPool& regs) {

@@ -9,7 +9,13 @@ StateId ObjectFamily::start(std::span<const Alternative> alternatives) {
   return at(unions_.start(alternatives), kOpen);
 }
 
-StateId ObjectFamily::at(const AliveSet& alive, uint32_t phase, uint32_t name, uint32_t bytes) {
+bool ObjectFamily::may_continue(const ObjectAlternative& alternative,
+                                const AliveAlternative& entry, const SeenMembers& seen) {
+  const ObjectProgress progress = progress_of(alternative, entry.met, seen);
+  return can_continue(alternative, entry, progress, seen);
+}
+
+StateId ObjectFamily::at(const AliveSet& alive, uint32_t phase, SetId name, uint32_t bytes) {
   const std::array<uint32_t, 4> content{alive.id, phase, name, bytes};
   return tables_.store.intern(FamilyId::kObject, content);
 }
@@ -26,7 +32,7 @@ StateId ObjectFamily::next_name(const AliveSet& alive, uint32_t bytes) {
 }
 
 // The state after so many bytes of the key separator.
-StateId ObjectFamily::next_value(const AliveSet& alive, uint32_t name, uint32_t bytes) {
+StateId ObjectFamily::next_value(const AliveSet& alive, SetId name, uint32_t bytes) {
   if (bytes == options(alive).key_separator.size()) return at(alive, kValue, name);
   return at(alive, kLabel, name, bytes);
 }
@@ -34,19 +40,41 @@ StateId ObjectFamily::next_value(const AliveSet& alive, uint32_t name, uint32_t 
 // The state after '}' for the alternatives that may end; kDead if none may.
 StateId ObjectFamily::close(const AliveSet& alive, const SeenMembers& seen) const {
   std::vector<uint32_t> accepts;
-  for (const uint32_t i : alive.alternatives) {
-    const ObjectAlternative& alternative = alive.all->alternatives[i];
-    if (progress_of(alternative, seen).can_close()) accepts.push_back(alternative.identity.accept);
+  for (const AliveAlternative& entry : alive.alternatives) {
+    const ObjectAlternative& alternative = alive.get(entry);
+    if (progress_of(alternative, entry.met, seen).can_close()) {
+      accepts.push_back(alternative.identity.accept);
+    }
   }
   if (accepts.empty()) return kDead;
   make_set(accepts);
   return tables_.store.done(tables_.store.intern_set(accepts));
 }
 
-StateId ObjectFamily::value_state(const AliveSet& alive, uint32_t name) const {
+// Calls visit(bit, witness target) for the obligations that are not met and concern the name.
+template <typename Visit>
+void ObjectFamily::each_witness(const ObjectAlternative& alternative,
+                                const AliveAlternative& entry, std::span<const uint32_t> labels,
+                                Visit visit) const {
+  const uint32_t key = std::min(labels[0], alternative.num_keys);
+  for (uint32_t i = 0; i < alternative.obligations.size(); ++i) {
+    if ((entry.met >> i & 1) != 0) continue;
+    const uint32_t witness =
+        alternative.witness(alternative.obligations[i], key, alternative.find(labels));
+    if (witness != kNone) visit(1U << i, witness);
+  }
+}
+
+// Witness targets are run beside the plain one, or alone where the value must be a witness.
+StateId ObjectFamily::value_state(const AliveSet& alive, SetId name) const {
+  const auto labels = tables_.store.set(name);
   std::vector<uint32_t> targets;
-  for (const uint32_t i : alive.alternatives) {
-    targets.push_back(alive.all->alternatives[i].target(name));
+  for (const AliveAlternative& entry : alive.alternatives) {
+    const ObjectAlternative& alternative = alive.get(entry);
+    if (entry.must == 0) targets.push_back(alternative.target(alternative.find(labels)));
+    each_witness(alternative, entry, labels, [&](uint32_t bit, uint32_t witness) {
+      if (entry.must == 0 || (entry.must & bit) != 0) targets.push_back(witness);
+    });
   }
   make_set(targets);
   return tables_.values->start(alive.all->options, true, targets);
@@ -66,12 +94,10 @@ void ObjectFamily::describe(std::span<const uint32_t> content, State& state) {
   if (phase == kName) {
     flags |= kCalls;
   } else if (phase == kOpen) {
-    const SeenMembers none = decode_seen({}, *alive.all);
-    const bool any =
-        std::any_of(alive.alternatives.begin(), alive.alternatives.end(), [&](uint32_t i) {
-          const ObjectAlternative& alternative = alive.all->alternatives[i];
-          return can_continue(alternative, progress_of(alternative, none));
-        });
+    const SeenMembers none = decode_seen({}, alive);
+    const bool any = std::ranges::any_of(alive.alternatives, [&](const AliveAlternative& entry) {
+      return may_continue(alive.get(entry), entry, none);
+    });
     if (any) flags |= kCalls;
   } else if (phase == kValue) {
     flags |= kCalls;
@@ -85,7 +111,7 @@ void ObjectFamily::expand(StateId state, RowBuilder& row) {
   const AliveSet& alive = *here.alive;
   const JsonOptions& layout = options(alive);
   if (here.phase == kOpen) {
-    const StateId done = close(alive, decode_seen({}, *alive.all));
+    const StateId done = close(alive, decode_seen({}, alive));
     if (done != kDead) row.add('}', '}', done);
   } else if (here.phase == kAfterName || here.phase == kLabel) {
     const auto byte = static_cast<uint8_t>(layout.key_separator[here.bytes]);
@@ -101,7 +127,7 @@ void ObjectFamily::expand(StateId state, RowBuilder& row) {
       row.add(byte, byte, kDead, Op::kDynamic);
     }
     if (alive.always_closes) {
-      SeenMembers one = decode_seen({}, *alive.all);
+      SeenMembers one = decode_seen({}, alive);
       one.count = 1;
       row.add('}', '}', close(alive, one));
     } else {
@@ -113,82 +139,106 @@ void ObjectFamily::expand(StateId state, RowBuilder& row) {
 Target ObjectFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_target*/,
                           RegisterPool& regs) {
   const AliveSet& alive = *position(state).alive;
-  const SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
+  const SeenMembers seen = decode_seen(regs.get(reg), alive);
   if (byte == '}') return {close(alive, seen), 0};
-  const AliveSet* next = unions_.filter(alive, [&](const ObjectAlternative& alternative) {
-    return can_continue(alternative, progress_of(alternative, seen));
-  });
+  const AliveSet* next =
+      unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+        return may_continue(alternative, entry, seen);
+      });
   if (next == nullptr) return {};
   return {next_name(*next, 1), next == &alive ? reg : encode_seen(seen, *next, regs)};
 }
 
 void ObjectFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) {
   const AliveSet& alive = *position(state).alive;
-  const SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
-  std::vector<uint32_t> names = allowed_names(alive, seen);
-  const bool open = names[0] != 0;
+  const ObjectUnion& all = *alive.all;
+  const SeenMembers seen = decode_seen(regs.get(reg), alive);
+  std::vector<uint32_t> labels = allowed_labels(alive, seen);
   const RegisterPool::Memory memory = regs.memory();
-  if (open && memory == RegisterPool::Memory::kUnsure && seen.names != 0) names[0] = 3;
-  const Reg allowed = regs.intern(names);
-  out.push_back(open && memory == RegisterPool::Memory::kExact
-                    ? tables_.names->start_refusing(alive.all->key_state, allowed, seen.names, regs)
-                    : Target{alive.all->key_state, allowed});
+  if (memory == RegisterPool::Memory::kUnsure && seen.names != 0) {
+    labels[0] = 1;
+    if (!all.endless) {
+      labels[0] |= bound_of(seen.names, tables_.store.max_advance(), regs) * 2;
+    }
+  }
+  const Reg allowed = regs.intern(labels);
+  out.push_back(alive.open && memory == RegisterPool::Memory::kExact
+                    ? tables_.names->start_refusing(all.key_state, allowed, seen.names, regs)
+                    : Target{all.key_state, allowed});
 }
 
 Target ObjectFamily::resume(StateId state, Reg reg, SetId accepted, Reg returned,
                             RegisterPool& regs) {
   const Position here = position(state);
   if (here.phase == kValue) return after_value(*here.alive, reg, here.name, accepted, regs);
-  const auto set = tables_.store.set(accepted);
-  if (set.empty()) return {};
-  return after_name(*here.alive, reg, set[0], returned, regs);
+  if (accepted == kEmptySet) return {};
+  return after_name(*here.alive, reg, accepted, returned, regs);
 }
 
-Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, uint32_t name, Reg spelled,
+Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, SetId name, Reg spelled,
                                 RegisterPool& regs) {
-  SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
-  const AliveSet* next = unions_.filter(alive, [&](const ObjectAlternative& alternative) {
-    return allows(alternative, progress_of(alternative, seen), seen, name, alive.all->num_keys);
-  });
+  const auto labels = tables_.store.set(name);
+  SeenMembers seen = decode_seen(regs.get(reg), alive);
+  const uint32_t key = std::min(labels[0], alive.all->num_keys);
+  const AliveSet* next =
+      unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+        const ObjectProgress progress = progress_of(alternative, entry.met, seen);
+        const NameChoice choice =
+            allows(alternative, entry, progress, seen, key, alternative.find(labels));
+        entry.met |= choice.met;
+        entry.must = choice.must;
+        return choice.possible;
+      });
   if (next == nullptr) return {};
-  if (name == alive.all->num_keys && regs.memory() != RegisterPool::Memory::kIgnored) {
-    const bool known = spelled != 0 && seen.names != RegisterPool::kUnknown;
-    seen.names = known ? add_name(seen.names, spelled, regs) : RegisterPool::kUnknown;
+  if (key == alive.all->num_keys && regs.memory() != RegisterPool::Memory::kIgnored) {
+    const bool known = spelled != 0 && !is_unknown(seen.names, regs);
+    seen.names = known ? add_name(seen.names, spelled, regs) : forget(alive, seen.names, regs, regs);
     if (next == &alive) reg = with_names(regs.get(reg), seen.names, regs);
   }
-  return {at(*next, kAfterName, name),
-          next == &alive ? reg : encode_seen(std::move(seen), *next, regs)};
+  return {at(*next, kAfterName, name), next == &alive ? reg : encode_seen(seen, *next, regs)};
 }
 
-Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, uint32_t name, SetId accepted,
+Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, SetId name, SetId accepted,
                                  RegisterPool& regs) {
+  const auto labels = tables_.store.set(name);
   const auto set = tables_.store.set(accepted);
-  const AliveSet* next = unions_.filter(alive, [&](const ObjectAlternative& alternative) {
-    return in_set(set, alternative.target(name));
-  });
+  const AliveSet* next =
+      unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+        const bool plain =
+            entry.must == 0 && in_set(set, alternative.target(alternative.find(labels)));
+        uint32_t met = 0;
+        each_witness(alternative, entry, labels, [&](uint32_t bit, uint32_t witness) {
+          if (in_set(set, witness)) met |= bit;
+        });
+        const bool enough = entry.must == 0 ? plain : (met & entry.must) != 0;
+        entry.met |= met;
+        entry.must = 0;
+        return enough;
+      });
   if (next == nullptr) return {};
-  SeenMembers seen = decode_seen(regs.get(reg), *alive.all);
-  if (seen.count < kUnbounded) ++seen.count;
-  if (name < alive.all->num_keys) {
-    seen.set(name);
-  } else {
-    seen.other = true;
-  }
-  return {at(*next, kAfterValue), encode_seen(std::move(seen), *next, regs)};
+  SeenMembers seen = decode_seen(regs.get(reg), alive);
+  seen.add(std::min(labels[0], alive.all->num_keys), alive.all->num_keys);
+  return {at(*next, kAfterValue), encode_seen(seen, *next, regs)};
+}
+
+Reg ObjectFamily::forget(const AliveSet& alive, Reg names, const RegisterPool& from,
+                         RegisterPool& to) const {
+  return forget_names(names, alive.all->endless, tables_.store.max_advance(), from, to);
 }
 
 Target ObjectFamily::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
   const AliveSet& alive = *position(state).alive;
   const auto content = from.get(reg);
-  if (decode_seen(content, *alive.all).names == 0) return Family::localise(state, reg, from, to);
-  return {state, with_names(content, RegisterPool::kUnknown, to)};
+  const Reg names = decode_seen(content, alive).names;
+  if (names == 0) return Family::localise(state, reg, from, to);
+  return {state, with_names(content, forget(alive, names, from, to), to)};
 }
 
 void ObjectFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
   const AliveSet& alive = *position(state).alive;
   const auto content = regs.get(reg);
   key.push_back(state);
-  append_member_key(alive, decode_seen(content, *alive.all), content, tables_.store.max_advance(),
+  append_member_key(alive, decode_seen(content, alive), content, tables_.store.max_advance(), regs,
                     key);
 }
 

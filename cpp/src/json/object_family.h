@@ -1,9 +1,8 @@
 // Frames inside an object: [alive set, phase, name, bytes], register = seen members.
 //
 // Idea: all alternatives of a union are read together (object_family_union.h). Names are read by
-// the key family, which returns the name's index in the union's list and is told by its own
-// register which names may come; values by the value family, which returns the targets that the
-// value satisfies. An alternative leaves the alive set as soon as it refuses a name or a value or
+// the key family, which returns the set of a name's labels and is told by its own register which
+// may come; values by the value family, which returns the targets that the value satisfies. An alternative leaves the alive set as soon as it refuses a name or a value or
 // could not be completed any more. Seen members live in the register (object_family_members.h), so
 // the number of states does not depend on which members were seen. Names outside the union's list
 // come from the key frame's register. A mask walk doesn't know those that the object had before,
@@ -44,21 +43,30 @@ class ObjectFamily final : public Family {
 
   struct Position {
     const AliveSet* alive;
-    uint32_t phase, name, bytes;
+    uint32_t phase;
+    SetId name;  // its labels
+    uint32_t bytes;
   };
 
   Position position(StateId state) const;
   const JsonOptions& options(const AliveSet& alive) const {
     return tables_.options.get(alive.all->options);
   }
-  StateId at(const AliveSet& alive, uint32_t phase, uint32_t name = 0, uint32_t bytes = 0);
+  StateId at(const AliveSet& alive, uint32_t phase, SetId name = kEmptySet,
+             uint32_t bytes = 0);
   StateId next_name(const AliveSet& alive, uint32_t bytes);
-  StateId next_value(const AliveSet& alive, uint32_t name, uint32_t bytes);
+  StateId next_value(const AliveSet& alive, SetId name, uint32_t bytes);
   StateId close(const AliveSet& alive, const SeenMembers& seen) const;
-  StateId value_state(const AliveSet& alive, uint32_t name) const;
-  Target after_name(const AliveSet& alive, Reg reg, uint32_t name, Reg spelled, RegisterPool& regs);
-  Target after_value(const AliveSet& alive, Reg reg, uint32_t name, SetId accepted,
+  StateId value_state(const AliveSet& alive, SetId name) const;
+  template <typename Visit>
+  void each_witness(const ObjectAlternative& alternative, const AliveAlternative& entry,
+                    std::span<const uint32_t> labels, Visit visit) const;
+  static bool may_continue(const ObjectAlternative& alternative, const AliveAlternative& entry,
+                           const SeenMembers& seen);
+  Target after_name(const AliveSet& alive, Reg reg, SetId name, Reg spelled, RegisterPool& regs);
+  Target after_value(const AliveSet& alive, Reg reg, SetId name, SetId accepted,
                      RegisterPool& regs);
+  Reg forget(const AliveSet& alive, Reg names, const RegisterPool& from, RegisterPool& to) const;
 
   JsonTables& tables_;
   ObjectUnions unions_;

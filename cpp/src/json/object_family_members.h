@@ -1,17 +1,20 @@
 // Which members an object has and which may follow: the arithmetic of the object register.
 //
-// Register content: [count, flags, names, bit words of seen names]; trailing zeros are cut off, so
-// that id 0 is an object without members. The count is kept (and saturated) only where counts
-// matter. Bit k says that name k of the union can't be used any more by any alternative that is
-// alive: it was seen, it is refused, or its place in the declared order is past. So in declared
-// order one alternative has as many registers as it has members, whichever of them were left out.
-// Flag 1 says that a name outside the union's list was used, where that is not plain from the bits.
-// `names` is the set of the names outside the list that were used (name_set.h), kept while another
-// one may follow; in mask walks RegisterPool::kUnknown for any set that is not empty.
+// Register content: [count, others, names, bit words of seen names, bit words of taken names];
+// trailing zeros are cut off, so that id 0 is an object without members. The count is kept (and
+// saturated) only where counts matter. Bit k says that name k of the union can't be used any more
+// by any alternative that is alive: it was seen, it is refused, or its place in the declared order
+// is past. So in declared order one alternative has as many registers as it has members, whichever
+// of them were left out. Where that matters because others are needed by or need it, the taken
+// bits say which names are really there. `others` counts the names outside the union's list that
+// were used, where they can run out; else 1 says that there was one, where that is not plain from
+// the bits. `names` is the set of these names (name_set.h), kept while another one may follow; in
+// mask walks an unknown set (forget_names()).
 //
 // Declared order: declared members in order, then others in any order; a declared member that is
 // required can't be passed over. Counts: if as many members are required as may still come, only
 // those may; a declared member may not be passed over if the least count is out of reach then.
+// Dependencies and obligations are in object_family_debts.h.
 //
 // Cost: every function is linear in the members of the alternatives that are alive.
 #pragma once
@@ -26,48 +29,79 @@ namespace maskwright {
 
 struct SeenMembers {
   uint32_t count = 0;
-  bool other = false;
+  uint32_t others = 0;
   Reg names = 0;
   uint32_t total = 0;  // bits set
   std::vector<uint32_t> bits;
+  std::vector<uint32_t> taken;  // empty: as the bits
 
-  bool test(uint32_t key) const { return (bits[key / 32] >> (key % 32) & 1) != 0; }
-  void set(uint32_t key) {
-    if (!test(key)) ++total;
-    bits[key / 32] |= 1U << (key % 32);
+  static bool has(const std::vector<uint32_t>& words, uint32_t key) {
+    return (words[key / 32] >> (key % 32) & 1) != 0;
   }
+  bool test(uint32_t key) const { return has(bits, key); }
+  bool took(uint32_t key) const { return has(taken.empty() ? bits : taken, key); }
+  // Adds a member.
+  void add(uint32_t key, uint32_t num_keys);
 };
 
-SeenMembers decode_seen(std::span<const uint32_t> content, const ObjectUnion& all);
+SeenMembers decode_seen(std::span<const uint32_t> content, const AliveSet& alive);
 // The register of the members, in the canonical form for this alive set.
-Reg encode_seen(SeenMembers seen, const AliveSet& alive, RegisterPool& regs);
+Reg encode_seen(const SeenMembers& seen, const AliveSet& alive, RegisterPool& regs);
 
 // The register of a content with other `names`.
 Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs);
+// An unknown set of names: how many they are at most is kept, with what a walk may add, unless other
+// names never run out (`endless`).
+Reg forget_names(Reg names, bool endless, uint32_t max_advance, const RegisterPool& from,
+                 RegisterPool& to);
+bool is_unknown(Reg names, const RegisterPool& regs);
+// How many names there are at most, rounded up, with those that a walk may add.
+uint32_t bound_of(Reg names, uint32_t max_advance, const RegisterPool& regs);
 
 // Where one alternative stands.
 struct ObjectProgress {
   uint32_t next = 0;     // ordered members from here on are still possible
   uint32_t barrier = 0;  // the first ordered member that may not be passed over, or their number
-  uint32_t missing = 0;  // required members to come
+  uint32_t missing = 0;  // members to come that are required, or that others need
   uint32_t unseen = 0;   // ordered members that may still come
   uint32_t unseen_extras = 0;
-  uint32_t slots = 0;  // members that may still come
-  uint32_t need = 0;   // members that must still come
+  uint32_t others_left = 0;  // kUnbounded: endlessly many
+  uint32_t slots = 0;        // members that may still come
+  uint32_t need = 0;         // members that must still come
+  uint32_t unmet = 0;        // obligations (bits)
+  bool stuck = false;        // a member that must come can't
+  // Only with dependencies; bit words, or empty.
+  std::vector<uint32_t> owed;     // names that others need
+  std::vector<uint32_t> blocked;  // names that need one that can't come any more
 
-  bool can_close() const { return missing == 0 && need == 0; }
+  bool can_close() const { return missing == 0 && need == 0 && unmet == 0; }
+  bool owes(uint32_t key) const { return !owed.empty() && SeenMembers::has(owed, key); }
+  bool blocks(uint32_t key) const { return !blocked.empty() && SeenMembers::has(blocked, key); }
+  // Members that may still come, not counting `slots`.
+  uint32_t available() const;
 };
 
-ObjectProgress progress_of(const ObjectAlternative& alternative, const SeenMembers& seen);
+ObjectProgress progress_of(const ObjectAlternative& alternative, uint32_t met,
+                           const SeenMembers& seen);
+
+// How a name may come next.
+struct NameChoice {
+  bool possible = false;
+  uint32_t met = 0;   // obligations that the name meets
+  uint32_t must = 0;  // those that its value has to meet, or the rest can't be completed
+};
+NameChoice allows(const ObjectAlternative& alternative, const AliveAlternative& alive,
+                  const ObjectProgress& progress, const SeenMembers& seen, uint32_t key,
+                  ObjectAlternative::Place place);
 // One more member is possible (for an alternative that can be completed).
-bool can_continue(const ObjectAlternative& alternative, const ObjectProgress& progress);
-// The name may come next and leaves the alternative completable.
-bool allows(const ObjectAlternative& alternative, const ObjectProgress& progress,
-            const SeenMembers& seen, uint32_t key, uint32_t num_keys);
-// Content of the KeyFamily register: [open, bits of the names that may come next].
-std::vector<uint32_t> allowed_names(const AliveSet& alive, const SeenMembers& seen);
+bool can_continue(const ObjectAlternative& alternative, const AliveAlternative& alive,
+                  const ObjectProgress& progress, const SeenMembers& seen);
+
+// Content of the KeyFamily register: [0, bits of the labels that may come next].
+std::vector<uint32_t> allowed_labels(const AliveSet& alive, const SeenMembers& seen);
 // What decides masks, beyond the state: the register with clipped counts.
 void append_member_key(const AliveSet& alive, const SeenMembers& seen,
-                       std::span<const uint32_t> content, uint32_t max_advance, KeyWords& key);
+                       std::span<const uint32_t> content, uint32_t max_advance,
+                       const RegisterPool& regs, KeyWords& key);
 
 }  // namespace maskwright

@@ -4,39 +4,101 @@
 
 namespace maskwright {
 
+using Role = ObjectAlternative::Role;
+
 ObjectAlternative::Place ObjectAlternative::find(uint32_t key) const {
   const auto at = std::lower_bound(named.begin(), named.end(), key,
                                    [](const Named& n, uint32_t k) { return n.key < k; });
   if (at != named.end() && at->key == key) return at->place;
-  return {Role::kOther, 0};
+  return {open() ? Role::kOther : Role::kRefused, 0};
 }
 
-uint32_t ObjectAlternative::target(uint32_t key) const {
-  const Place place = find(key);
+ObjectAlternative::Place ObjectAlternative::find(std::span<const uint32_t> labels) const {
+  if (labels[0] < num_keys) return find(labels[0]);
+  const auto label = std::ranges::lower_bound(labels, label_base);
+  if (label == labels.end() || *label - label_base >= others.size()) return {Role::kRefused, 0};
+  const uint32_t name_class = *label - label_base;
+  return {others[name_class] == kNone ? Role::kRefused : Role::kOther, name_class};
+}
+
+uint32_t ObjectAlternative::target(Place place) const {
   switch (place.role) {
     case Role::kOrdered: return ordered[place.index].target;
     case Role::kExtra: return extras[place.index].target;
-    case Role::kRefused: return kNone;
-    case Role::kOther: break;
+    case Role::kOther: return others[place.index];
+    case Role::kRefused: break;
   }
-  return other;
+  return kNone;
+}
+
+uint32_t ObjectAlternative::witness(const Obligation& obligation, uint32_t key, Place place) const {
+  if (place.role == Role::kRefused) return kNone;
+  if (place.role == Role::kOther) return obligation.classes[place.index];
+  const auto at = std::ranges::lower_bound(obligation.members, std::pair{key, 0U});
+  return at != obligation.members.end() && at->first == key ? at->second : kNone;
 }
 
 namespace {
 
-using KeyIndex = std::unordered_map<uint32_t, uint32_t>;  // KeyTable id -> index in the union
+// The keys of a union's list, and how its alternatives read the names outside.
+struct UnionKeys {
+  std::vector<std::string> names;
+  std::unordered_map<uint32_t, uint32_t> index;  // KeyTable id -> index in names
+  std::vector<const NameClasses*> classes;
+  std::vector<uint32_t> bases;  // of the labels, and the end
+
+  uint32_t base_of(const NameClasses* wanted) const {
+    const auto at = std::ranges::find(classes, wanted) - classes.begin();
+    return bases[static_cast<std::size_t>(at)];
+  }
+};
+
+// A refused member need not be known where no other names may come.
+bool matters(const ObjectPlan& plan, const ObjectPlan::Member& member) {
+  return member.target != kNone || plan.room != 0;
+}
+
+void add_obligations(const ObjectPlan& plan, const UnionKeys& keys, ObjectAlternative& out) {
+  for (const auto& from : plan.obligations) {
+    ObjectAlternative::Obligation to{from.classes, {}, from.by_name, false};
+    to.easy = std::ranges::any_of(from.classes, [](uint32_t target) { return target != kNone; });
+    for (std::size_t m = 0; m < plan.members.size(); ++m) {
+      if (from.members[m] == kNone) continue;
+      to.members.emplace_back(keys.index.at(plan.members[m].key), from.members[m]);
+    }
+    std::ranges::sort(to.members);
+    out.obligations.push_back(std::move(to));
+  }
+}
+
+// Gives the keys that the alternative does not mention the role that their class has.
+void add_other_keys(const ObjectPlan& plan, const UnionKeys& keys, ObjectAlternative& out) {
+  if (plan.names->plain() || !out.open()) return;
+  std::vector<bool> met(keys.names.size(), false);
+  for (const auto& named : out.named) met[named.key] = true;
+  for (uint32_t key = 0; key < keys.names.size(); ++key) {
+    if (met[key]) continue;
+    const uint32_t name_class = plan.names->class_of(keys.names[key]);
+    const bool refused = name_class == kNone || plan.others[name_class] == kNone;
+    out.named.push_back({key, {refused ? Role::kRefused : Role::kOther, name_class}});
+    if (refused) out.refused.push_back(key);
+  }
+}
 
 ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan& plan,
-                                   bool any_order, const KeyIndex& index) {
-  using Role = ObjectAlternative::Role;
+                                   bool any_order, const UnionKeys& keys) {
   ObjectAlternative out;
   out.identity = identity;
   out.min = plan.min;
   out.max = plan.max;
-  out.other = plan.other;
+  out.num_keys = static_cast<uint32_t>(keys.names.size());
+  out.label_base = keys.base_of(plan.names);
+  out.others = plan.others;
+  out.room = plan.room;
   out.any_order = any_order;
   for (const ObjectPlan::Member& member : plan.members) {
-    const uint32_t key = index.at(member.key);
+    if (!matters(plan, member)) continue;
+    const uint32_t key = keys.index.at(member.key);
     out.has_required = out.has_required || member.required;
     if (member.target == kNone) {
       out.named.push_back({key, {Role::kRefused, 0}});
@@ -49,8 +111,41 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
         {key, {extra ? Role::kExtra : Role::kOrdered, static_cast<uint32_t>(list.size())}});
     list.push_back({key, member.target, member.required});
   }
+  add_other_keys(plan, keys, out);
   std::sort(out.named.begin(), out.named.end(),
             [](const auto& a, const auto& b) { return a.key < b.key; });
+  for (const auto& [member, needed] : plan.dependencies) {
+    out.dependencies.emplace_back(keys.index.at(plan.members[member].key),
+                                  keys.index.at(plan.members[needed].key));
+  }
+  std::ranges::sort(out.dependencies);
+  add_obligations(plan, keys, out);
+  return out;
+}
+
+UnionKeys collect_keys(JsonTables& tables, std::span<const Alternative> alternatives) {
+  UnionKeys out;
+  std::vector<uint32_t> keys;
+  for (const Alternative& alternative : alternatives) {
+    const ObjectPlan& plan = tables.plans.object(alternative.shape);
+    for (const auto& member : plan.members) {
+      if (matters(plan, member)) keys.push_back(member.key);
+    }
+    if (std::ranges::find(out.classes, plan.names) == out.classes.end()) {
+      out.classes.push_back(plan.names);
+    }
+  }
+  make_set(keys);
+  const KeyTable& texts = tables.clauses.keys();
+  // The order of UTF-8 bytes is the order of code points.
+  std::sort(keys.begin(), keys.end(),
+            [&](uint32_t a, uint32_t b) { return texts.get(a) < texts.get(b); });
+  for (const uint32_t key : keys) {
+    out.index.emplace(key, static_cast<uint32_t>(out.names.size()));
+    out.names.push_back(texts.get(key));
+  }
+  out.bases.push_back(static_cast<uint32_t>(keys.size()));
+  for (const NameClasses* names : out.classes) out.bases.push_back(out.bases.back() + names->size());
   return out;
 }
 
@@ -58,29 +153,18 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
 
 std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> alternatives) {
   auto all = std::make_unique<ObjectUnion>();
-  std::vector<uint32_t> keys;
-  for (const Alternative& alternative : alternatives) {
-    const ObjectPlan& plan = tables_.plans.object(alternative.shape);
-    all->options = plan.options;
-    for (const auto& member : plan.members) keys.push_back(member.key);
-  }
-  make_set(keys);
-  const KeyTable& texts = tables_.clauses.keys();
-  // The order of UTF-8 bytes is the order of code points.
-  std::sort(keys.begin(), keys.end(),
-            [&](uint32_t a, uint32_t b) { return texts.get(a) < texts.get(b); });
-  KeyIndex index;
-  std::vector<std::string> names;
-  for (const uint32_t key : keys) {
-    index.emplace(key, static_cast<uint32_t>(names.size()));
-    names.push_back(texts.get(key));
-  }
-  all->num_keys = static_cast<uint32_t>(keys.size());
-  all->key_state = tables_.names->start(tables_.names->key_list(names));
+  const UnionKeys keys = collect_keys(tables_, alternatives);
+  all->options = tables_.plans.object(alternatives[0].shape).options;
+  all->num_keys = static_cast<uint32_t>(keys.names.size());
+  all->num_labels = keys.bases.back();
+  all->endless = std::ranges::all_of(keys.classes, [](const NameClasses* names) {
+    return names->start() == kDeadLang || names->endless(names->start());
+  });
+  all->key_state = tables_.names->start(tables_.names->key_list(keys.names, keys.classes));
   const bool any_order = tables_.options.get(all->options).any_order;
   for (const Alternative& alternative : alternatives) {
     all->alternatives.push_back(
-        make_alternative(alternative, tables_.plans.object(alternative.shape), any_order, index));
+        make_alternative(alternative, tables_.plans.object(alternative.shape), any_order, keys));
   }
   return all;
 }
@@ -93,27 +177,33 @@ const AliveSet& ObjectUnions::start(std::span<const Alternative> alternatives) {
   }
   const auto [id, inserted] = union_ids_.intern(words);
   if (inserted) unions_.push_back(build(alternatives));
-  std::vector<uint32_t> everything{id};
-  for (uint32_t i = 0; i < alternatives.size(); ++i) everything.push_back(i);
-  return intern(everything);
+  std::vector<AliveAlternative> everything;
+  for (uint32_t i = 0; i < alternatives.size(); ++i) everything.push_back({i, 0, 0});
+  return intern(id, everything);
 }
 
-const AliveSet& ObjectUnions::intern(std::span<const uint32_t> words) {
+const AliveSet& ObjectUnions::intern(uint32_t union_id,
+                                     std::span<const AliveAlternative> alternatives) {
+  std::vector<uint32_t> words{union_id};
+  for (const auto& [index, met, must] : alternatives) words.insert(words.end(), {index, met, must});
   const auto [id, inserted] = alive_ids_.intern(words);
   if (!inserted) return *alive_[id];
   auto alive = std::make_unique<AliveSet>();
   alive->id = id;
-  alive->union_id = words[0];
-  alive->all = unions_[words[0]].get();
-  alive->alternatives.assign(words.begin() + 1, words.end());
-  for (const uint32_t i : alive->alternatives) {
-    const ObjectAlternative& alternative = alive->all->alternatives[i];
+  alive->union_id = union_id;
+  alive->all = unions_[union_id].get();
+  alive->alternatives.assign(alternatives.begin(), alternatives.end());
+  for (const AliveAlternative& entry : alternatives) {
+    const ObjectAlternative& alternative = alive->get(entry);
     const bool bounded = alternative.max != kUnbounded;
+    const bool owes = !alternative.dependencies.empty() || !alternative.obligations.empty();
     alive->open = alive->open || alternative.open();
     alive->counted = alive->counted || alternative.counted();
     alive->cap = std::max({alive->cap, alternative.min, bounded ? alternative.max : 0});
-    if (alternative.has_required || alternative.min > 1) alive->always_closes = false;
-    if (!alternative.open() || bounded) alive->always_continues = false;
+    if (alternative.limited()) alive->others_cap = std::max(alive->others_cap, alternative.room);
+    if (!alternative.any_order && !alternative.dependencies.empty()) alive->keeps_taken = true;
+    if (alternative.has_required || alternative.min > 1 || owes) alive->always_closes = false;
+    if (alternative.room != kUnbounded || bounded) alive->always_continues = false;
   }
   alive_.push_back(std::move(alive));
   return *alive_.back();

@@ -2,14 +2,17 @@
 //
 // Each alternative keeps its members as indices into the union's key list, split by role:
 //   ordered    declared members, in order (with any_order: all members that are not refused)
-//   extras     members that are only required: other names that must come (not with any_order)
+//   extras     members that are named but not declared: other names (not with any_order)
 //   refused    names without a possible value, where other names are open
-// A name of the list that an alternative does not mention is an *other* name for it.
+// A name of the list that an alternative does not mention is an *other* name for it, judged by its
+// class as names outside the list are. The key frame tells how a name reads for every alternative
+// by its labels (key_lang.h).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "json/machine_tables.h"
@@ -27,48 +30,78 @@ struct ObjectAlternative {
   enum class Role : uint8_t { kOrdered, kExtra, kRefused, kOther };
   struct Place {
     Role role;
-    uint32_t index;  // in ordered or extras
+    uint32_t index;  // in ordered or extras; of kOther: the class
   };
   struct Named {
     uint32_t key;
     Place place;
   };
+  // Some member must satisfy its witness target, which satisfies its own target too.
+  struct Obligation {
+    std::vector<uint32_t> classes;                        // kNone: not concerned
+    std::vector<std::pair<uint32_t, uint32_t>> members;  // key, witness; by key
+    bool by_name;                                         // every value of them is a witness
+    bool easy;  // names of an endless class are concerned
+  };
 
   Alternative identity{};
   uint32_t min = 0, max = kUnbounded;
-  uint32_t other = kNone;  // target of other names; kNone: none allowed
+  uint32_t num_keys = 0;         // of the union
+  uint32_t label_base = 0;       // of its classes
+  std::vector<uint32_t> others;  // targets by class; kNone: refused
+  uint32_t room = 0;             // how many other names there are
   bool any_order = false, has_required = false;
   std::vector<ObjectMember> ordered, extras;
   std::vector<uint32_t> refused;
-  std::vector<Named> named;  // all of them, by key
+  std::vector<Named> named;  // by key; unless the class is plain all keys of the list
+  std::vector<std::pair<uint32_t, uint32_t>> dependencies;  // a key needs the other, by key
+  std::vector<Obligation> obligations;
 
-  bool open() const { return other != kNone; }
+  bool open() const { return room != 0; }
+  bool limited() const { return room != 0 && room != kUnbounded; }
   bool counted() const { return min != 0 || max != kUnbounded; }
   Place find(uint32_t key) const;
-  // The target of the value of `key` (the key list's size: another name).
-  uint32_t target(uint32_t key) const;
+  // The place of a name by its labels.
+  Place find(std::span<const uint32_t> labels) const;
+  uint32_t target(Place place) const;
+  // The witness target for a name; kNone: it is not concerned. `key`: num_keys if it isn't listed.
+  uint32_t witness(const Obligation& obligation, uint32_t key, Place place) const;
 };
 
 struct ObjectUnion {
   uint32_t options = 0;
   uint32_t num_keys = 0;
+  uint32_t num_labels = 0;
+  bool endless = true;        // other names never run out
   StateId key_state = kDead;  // before a member name
   std::vector<ObjectAlternative> alternatives;
   std::size_t num_words() const { return (std::size_t{num_keys} + 31) / 32; }
 };
 
-// The alternatives of a union that can still be completed.
+// An alternative that can still be completed, and where it stands with its obligations (bits).
+struct AliveAlternative {
+  uint32_t index;
+  uint32_t met;
+  uint32_t must;  // the value under way must meet these
+  bool operator==(const AliveAlternative&) const = default;
+};
+
 struct AliveSet {
   uint32_t id = 0;
   const ObjectUnion* all = nullptr;
   uint32_t union_id = 0;
-  std::vector<uint32_t> alternatives;
+  std::vector<AliveAlternative> alternatives;
   bool counted = false;
   uint32_t cap = 0;              // counts from here on are the same
+  uint32_t others_cap = 0;       // the same for other names; 0: they are not counted
+  bool keeps_taken = false;      // the register tells members that were there from those past
   bool always_closes = true;     // every alternative may end after any member
   bool always_continues = true;  // every alternative may have another member, always
   bool open = false;             // some alternative takes names outside the list
   bool has_register() const { return counted || open || all->num_keys != 0; }
+  const ObjectAlternative& get(const AliveAlternative& alive) const {
+    return all->alternatives[alive.index];
+  }
 };
 
 // Interns unions and alive sets; references stay valid.
@@ -78,25 +111,25 @@ class ObjectUnions {
 
   const AliveSet& start(std::span<const Alternative> alternatives);
   const AliveSet& get(uint32_t alive) const { return *alive_[alive]; }
-  // The part of the set whose alternatives pass; nullptr if none does.
+  // The part of the set whose alternatives pass, as `keep` leaves them; nullptr if none does.
   template <typename Keep>
   const AliveSet* filter(const AliveSet& from, Keep keep) {
-    std::vector<uint32_t> words{from.union_id};
-    for (const uint32_t index : from.alternatives) {
-      if (keep(from.all->alternatives[index])) words.push_back(index);
+    std::vector<AliveAlternative> kept;
+    for (AliveAlternative alive : from.alternatives) {
+      if (keep(from.get(alive), alive)) kept.push_back(alive);
     }
-    if (words.size() == 1) return nullptr;
-    return words.size() == from.alternatives.size() + 1 ? &from : &intern(words);
+    if (kept.empty()) return nullptr;
+    return kept == from.alternatives ? &from : &intern(from.union_id, kept);
   }
 
  private:
-  const AliveSet& intern(std::span<const uint32_t> words);
+  const AliveSet& intern(uint32_t union_id, std::span<const AliveAlternative> alternatives);
   std::unique_ptr<ObjectUnion> build(std::span<const Alternative> alternatives);
 
   JsonTables& tables_;
   WordInterner union_ids_;  // (accept, shape)...
   std::vector<std::unique_ptr<ObjectUnion>> unions_;
-  WordInterner alive_ids_;  // [union, alternatives...]
+  WordInterner alive_ids_;  // [union, (index, met, must)...]
   std::vector<std::unique_ptr<AliveSet>> alive_;
 };
 

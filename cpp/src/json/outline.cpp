@@ -18,7 +18,8 @@ OutlineRef of_types(uint32_t types) {
 
 }  // namespace
 
-OutlineTable::OutlineTable(const Ir& ir, BranchTable& branches) : ir_(ir), branches_(branches) {
+OutlineTable::OutlineTable(const Ir& ir, BranchTable& branches)
+    : ir_(ir), branches_(branches), classes_(ir, branches.keys()) {
   // In the order of Literal.
   atom(kNull, "null");
   atom(kBoolean, "false");
@@ -41,9 +42,57 @@ OutlineRef OutlineTable::of(uint32_t word, uint32_t depth) {
   const auto [at, inserted] = known_.emplace(key, nullptr);
   if (!inserted) return at->second;
   ++nesting_;
-  OutlineRef made = make(word, depth);
+  OutlineRef made = with_itself(word, make(word, depth));
   --nesting_;
   return known_[key] = std::move(made);
+}
+
+uint32_t OutlineTable::identity(uint32_t word) {
+  if (word == kAnyWord) return word;
+  if (!is_derived(word)) return classes_.of(node_of(word)) | (word & (kNegated | kScalarPart));
+  const uint32_t index = node_of(word);
+  if (derived_identities_.size() <= index) derived_identities_.resize(index + 1, kNone);
+  if (derived_identities_[index] == kNone) {
+    const uint32_t made = derived_identity(word);
+    derived_identities_[index] = made;
+  }
+  return derived_identities_[index];
+}
+
+uint32_t OutlineTable::derived_identity(uint32_t word) {
+  DerivedLeaf leaf = branches_.derived().get(word);
+  switch (leaf.kind) {
+    case DerivedKind::kHasMember:
+    case DerivedKind::kIfMember:
+    case DerivedKind::kItemIs:
+    case DerivedKind::kSomeItem: leaf.b = identity(leaf.b); break;
+    case DerivedKind::kSomeMember:
+      leaf.a = classes_.of(leaf.a);
+      leaf.c = identity(leaf.c);
+      break;
+    case DerivedKind::kSomeName:
+    case DerivedKind::kContains: leaf.a = identity(leaf.a); break;
+    default: break;
+  }
+  return identities_.intern(leaf);
+}
+
+// Notes the word itself among what holds, unless the outline tells all of it anyway.
+OutlineRef OutlineTable::with_itself(uint32_t word, OutlineRef made) {
+  if (is_derived(word) || (made != nullptr && made->empty())) return made;
+  switch (ir_.node_kind(node_of(word))) {
+    case NodeKind::kAny:
+    case NodeKind::kNever:
+    case NodeKind::kNot:
+    case NodeKind::kTypes: return made;
+    default: break;
+  }
+  if ((word & kScalarPart) != 0) return made;
+  auto out = made == nullptr ? std::make_shared<Outline>() : std::make_shared<Outline>(*made);
+  const uint32_t itself = classes_.of(node_of(word)) | (word & kNegated);
+  const auto at = std::lower_bound(out->holds.begin(), out->holds.end(), itself);
+  if (at == out->holds.end() || *at != itself) out->holds.insert(at, itself);
+  return out;
 }
 
 OutlineRef OutlineTable::make(uint32_t word, uint32_t depth) {
@@ -95,10 +144,16 @@ OutlineRef OutlineTable::make_derived(uint32_t word, uint32_t depth) {
   const DerivedLeaf leaf = branches_.derived().get(word);
   auto out = std::make_shared<Outline>();
   out->types = DerivedTable::type_of(leaf.kind);
-  const auto value = [&](uint32_t of_word) { return depth == 0 ? nullptr : of(of_word, depth - 1); };
+  const auto value = [&](uint32_t of_word) {
+    return depth == 0 ? nullptr : of(of_word, depth - 1);
+  };
   switch (leaf.kind) {
-    case DerivedKind::kHasMember: out->members.push_back({leaf.a, true, false, value(leaf.b)}); break;
-    case DerivedKind::kIfMember: out->members.push_back({leaf.a, false, false, value(leaf.b)}); break;
+    case DerivedKind::kHasMember:
+      out->members.push_back({leaf.a, true, false, value(leaf.b)});
+      break;
+    case DerivedKind::kIfMember:
+      out->members.push_back({leaf.a, false, false, value(leaf.b)});
+      break;
     case DerivedKind::kLacksMember: out->members.push_back({leaf.a, false, true, nullptr}); break;
     case DerivedKind::kItemIs:
       out->min_items = leaf.a + 1;
@@ -131,8 +186,7 @@ OutlineRef OutlineTable::make_enum(uint32_t node, bool negated) {
       const auto ref = reader.take(2);
       const std::string_view text = ir_.bytes(ref[0], ref[1]);
       const bool integer = text.find('.') == std::string_view::npos;
-      out->atoms.push_back(
-          atom(strings ? kStringType : (integer ? kInteger : kNumberType), text));
+      out->atoms.push_back(atom(strings ? kStringType : (integer ? kInteger : kNumberType), text));
     }
   }
   make_set(out->atoms);

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/node_classes.h"
 #include "json/schema_branches.h"
 #include "maskwright/ir/ir.h"
 
@@ -41,6 +42,9 @@ struct Outline {
   bool closed = false;          // no members but those
   uint32_t min_items = 0, max_items = kNone;
   std::vector<OutlineRef> prefix;
+  // Words over node classes that hold, sorted: what is not seen above at least contradicts its
+  // own negation.
+  std::vector<uint32_t> holds;
 
   bool empty() const { return types == 0; }
 };
@@ -50,6 +54,9 @@ class OutlineTable {
   OutlineTable(const Ir& ir, BranchTable& branches);
 
   OutlineRef of(uint32_t word) { return of(word, kDepth); }
+  // Equal for words that say the same in the same words, with kDerived and kNegated as the word
+  // has.
+  uint32_t identity(uint32_t word);
   OutlineRef meet(const OutlineRef& a, const OutlineRef& b) const;
   // True if no value is in both.
   bool disjoint(const OutlineRef& a, const OutlineRef& b) const;
@@ -57,11 +64,12 @@ class OutlineTable {
   bool excludes(const OutlineRef& a, std::span<const uint32_t> words);
 
  private:
-  static constexpr uint32_t kDepth = 3;       // levels of members and items
-  static constexpr uint32_t kNesting = 40;    // of choices and conjunctions in each other
-  static constexpr std::size_t kPrefix = 8;   // leading items
+  static constexpr uint32_t kDepth = 3;        // levels of members and items
+  static constexpr uint32_t kNesting = 40;     // of choices and conjunctions in each other
+  static constexpr std::size_t kPrefix = 8;    // leading items
   static constexpr std::size_t kAtoms = 2048;  // longer enums are not listed
 
+  uint32_t derived_identity(uint32_t word);
   OutlineRef of(uint32_t word, uint32_t depth);
   OutlineRef make(uint32_t word, uint32_t depth);
   OutlineRef make_negated(uint32_t node, uint32_t depth);
@@ -81,12 +89,16 @@ class OutlineTable {
   bool objects_disjoint(const Outline& a, const Outline& b) const;
   bool arrays_disjoint(const Outline& a, const Outline& b) const;
   void settle(Outline& out) const;
+  OutlineRef with_itself(uint32_t word, OutlineRef made);
   uint32_t atom(uint32_t type, std::string_view text);
 
   enum Literal : uint32_t { kNullAtom, kFalseAtom, kTrueAtom };
 
   const Ir& ir_;
   BranchTable& branches_;
+  NodeClasses classes_;
+  DerivedTable identities_;                         // derived leaves over identities
+  std::vector<uint32_t> derived_identities_;        // by derived leaf; kNone: not asked
   std::unordered_map<uint64_t, OutlineRef> known_;  // by word and depth
   std::unordered_map<std::string, uint32_t> atoms_;
   std::vector<uint32_t> atom_types_;

@@ -53,6 +53,14 @@ void merge(const Members& a, const Members& b, const Visit& visit) {
   }
 }
 
+bool contradict(const Atoms& a, const Atoms& b) {
+  const Atoms& small = a.size() <= b.size() ? a : b;
+  const Atoms& large = a.size() <= b.size() ? b : a;
+  return std::any_of(small.begin(), small.end(), [&](uint32_t word) {
+    return std::binary_search(large.begin(), large.end(), word ^ kNegated);
+  });
+}
+
 const OutlineRef& item(const Outline& outline, std::size_t index) {
   static const OutlineRef any;
   return index < outline.prefix.size() ? outline.prefix[index] : any;
@@ -93,7 +101,8 @@ OutlineRef OutlineTable::meet(const OutlineRef& a, const OutlineRef& b) const {
   if (a == nullptr || a == b) return b;
   if (b == nullptr || a->empty()) return a;
   auto out = std::make_shared<Outline>();
-  out->types = a->types & b->types;
+  out->types = contradict(a->holds, b->holds) ? 0 : a->types & b->types;
+  out->holds = together(a->holds, b->holds);
   if ((out->types & kScalars) != 0) meet_scalars(*a, *b, *out);
   if ((out->types & kObjectType) != 0) meet_members(*a, *b, *out);
   if ((out->types & kArrayType) != 0) {
@@ -123,8 +132,8 @@ void OutlineTable::meet_members(const Outline& a, const Outline& b, Outline& out
   out.closed = a.closed || b.closed;
   merge(a.members, b.members, [&](const Outline::Member* x, const Outline::Member* y) {
     if (x != nullptr && y != nullptr) {
-      out.members.push_back({x->key, x->required || y->required, x->absent || y->absent,
-                             meet(x->value, y->value)});
+      out.members.push_back(
+          {x->key, x->required || y->required, x->absent || y->absent, meet(x->value, y->value)});
       return;
     }
     out.members.push_back(x != nullptr ? *x : *y);
@@ -139,6 +148,7 @@ OutlineRef OutlineTable::join(const OutlineRef& a, const OutlineRef& b) const {
   if (a->empty()) return b;
   auto out = std::make_shared<Outline>();
   out->types = a->types | b->types;
+  out->holds = common(a->holds, b->holds);
   join_scalars(*a, *b, *out);
   join_members(*a, *b, *out);
   const bool in_a = (a->types & kArrayType) != 0;
@@ -189,8 +199,8 @@ void OutlineTable::join_members(const Outline& a, const Outline& b, Outline& out
   merge(a.members, b.members, [&](const Outline::Member* x, const Outline::Member* y) {
     if (x != nullptr && y != nullptr) {
       OutlineRef value = x->absent ? y->value : (y->absent ? x->value : join(x->value, y->value));
-      out.members.push_back({x->key, x->required && y->required, x->absent && y->absent,
-                             std::move(value)});
+      out.members.push_back(
+          {x->key, x->required && y->required, x->absent && y->absent, std::move(value)});
     } else if (x != nullptr ? b.closed : a.closed) {
       out.members.push_back(x != nullptr ? *x : *y);
       out.members.back().required = false;
@@ -202,6 +212,7 @@ bool OutlineTable::disjoint(const OutlineRef& a, const OutlineRef& b) const {
   if (a == nullptr || b == nullptr) {
     return (a != nullptr && a->empty()) || (b != nullptr && b->empty());
   }
+  if (contradict(a->holds, b->holds)) return true;
   const uint32_t types = a->types & b->types;
   if ((types & kScalars) != 0 && !scalars_disjoint(*a, *b, types)) return false;
   if ((types & kObjectType) != 0 && !objects_disjoint(*a, *b)) return false;

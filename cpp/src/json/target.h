@@ -71,8 +71,10 @@ class TargetTable {
   static constexpr std::size_t kDeadEnd = static_cast<std::size_t>(-1);
 
   struct Partial {
-    uint32_t parent;  // index of the partial clause it was made from
-    uint32_t choice;  // the word that was replaced there
+    uint32_t parent;   // index of the partial clause it was made from
+    uint32_t choice;   // the word that was replaced there
+    uint32_t covered;  // in covered_: branches whose values other partial clauses take
+    uint32_t length = 0;
   };
 
   bool names_matter(uint32_t options) const;
@@ -83,18 +85,29 @@ class TargetTable {
   void canonicalise(uint32_t options, std::vector<uint32_t>& list) const;
   bool keeps_order(uint32_t word) const;
   bool absorbed(std::span<const uint32_t> list, uint32_t choice);
+  bool is_any(std::span<const uint32_t> branch) const;
+  bool implied(uint32_t choice);
+  bool holds(uint32_t word);
   uint32_t types_of(uint32_t word);
   bool has_types(std::span<const uint32_t> list);
   bool may_exclude(std::span<const uint32_t> list) const;
   void narrow(uint32_t options, uint32_t partial, Clauses& clauses);
   void drop_implied(uint32_t options, const OutlineRef& outline, std::vector<uint32_t>& list);
-  std::size_t narrowest_choice(const OutlineRef& outline, std::span<const uint32_t> list);
+  std::size_t narrowest_choice(uint32_t partial, const OutlineRef& outline,
+                               std::span<const uint32_t> list);
+  std::vector<std::size_t> by_use(std::span<const uint32_t> list, std::size_t at);
   void expand(uint32_t options, uint32_t partial, std::span<const uint32_t> list, std::size_t at,
               const OutlineRef& outline);
   std::span<const uint32_t> only(const Branches& branches, std::size_t i,
                                  const OutlineRef& outline);
   [[noreturn]] void too_many_clauses() const;
   void remember(uint32_t options, std::vector<uint32_t>& list, Partial origin);
+  std::span<const uint32_t> words_of(uint32_t partial) const {
+    return lists_->get(partial).first(partials_[partial].length);
+  }
+  bool may_cover(uint32_t options, uint32_t choice) const;
+  bool is_covered(uint32_t partial, std::span<const uint32_t> branch);
+  uint32_t cover(uint32_t covered, uint32_t word);
 
   const Ir& ir_;
   const OptionsTable& options_;
@@ -108,7 +121,8 @@ class TargetTable {
   std::vector<uint32_t> stack_, exclusive_;
 
   // Scratch of one flatten().
-  std::unique_ptr<WordInterner> lists_;
+  std::unique_ptr<WordInterner> lists_;    // [words..., and behind kNone what is covered]
+  std::unique_ptr<WordInterner> covered_;  // sorted identities of words; 0: none
   std::vector<Partial> partials_;
 };
 

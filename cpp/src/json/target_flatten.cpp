@@ -3,8 +3,14 @@
 // Where choices multiply, or exclude each other (oneOf, if/then/else, not), the partial clause's
 // outline decides first: negations that hold anyway are dropped, a choice without a branch that
 // could hold drops the partial clause, and the choice with the fewest branches left is taken.
+//
+// Negations of similar schemas share branches: of "no a1, or a wrong b" and "no a2, or a wrong b"
+// there are two ways to fail, not three. So a branch is *covered* in its later siblings: what
+// satisfies it is found under it, and they need not take it again. With branches that many choices
+// share taken first, the clauses are about as many as the branches.
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 
 #include "json/target.h"
 #include "maskwright/support/error.h"
@@ -46,6 +52,12 @@ bool TargetTable::has_types(std::span<const uint32_t> list) {
   return types != 0;
 }
 
+// Whether a branch is just ANY.
+bool TargetTable::is_any(std::span<const uint32_t> branch) const {
+  return branch.size() == 1 && (branch[0] & kWordFlags & ~kSilent) == 0 &&
+         ir_.node_kind(node_of(branch[0])) == NodeKind::kAny;
+}
+
 // A choice adds nothing if one of its branches is in the list anyway. (In strict mode it does: the
 // members that another branch names are open only under that branch.)
 bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
@@ -57,14 +69,37 @@ bool TargetTable::absorbed(std::span<const uint32_t> list, uint32_t choice) {
   }
   for (std::size_t i = 0; i < branches.size(); ++i) {
     const auto branch = branches[i];
-    const bool holds = std::all_of(branch.begin(), branch.end(), [&](uint32_t word) {
+    const bool in_list = std::all_of(branch.begin(), branch.end(), [&](uint32_t word) {
       return marks_.contains(is_derived(word) ? word : canonical(word & ~kSilent));
     });
-    const bool any = branch.size() == 1 && (branch[0] & kWordFlags & ~kSilent) == 0 &&
-                     ir_.node_kind(node_of(branch[0])) == NodeKind::kAny;
-    if (holds || any) return true;
+    if (in_list || is_any(branch)) return true;
   }
   return false;
+}
+
+// The same by what words say: `marks_` holds the identities of the list.
+bool TargetTable::implied(uint32_t choice) {
+  const Branches& branches = branches_.of(choice);
+  if (branches.exclusive) return false;
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    const auto branch = branches[i];
+    if (is_any(branch)) return true;
+    if (std::all_of(branch.begin(), branch.end(), [&](uint32_t word) { return holds(word); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether a word holds because of those that are marked.
+bool TargetTable::holds(uint32_t word) {
+  if (marks_.contains(outlines_.identity(word))) return true;
+  if (!is_derived(word)) return false;
+  const DerivedLeaf leaf = derived().get(word);
+  if (leaf.kind != DerivedKind::kIfMember) return false;
+  const uint32_t has = derived().intern({DerivedKind::kHasMember, leaf.a, leaf.b});
+  const uint32_t lacks = derived().intern({DerivedKind::kLacksMember, leaf.a});
+  return marks_.contains(outlines_.identity(has)) || marks_.contains(outlines_.identity(lacks));
 }
 
 void TargetTable::too_many_clauses() const {
@@ -78,10 +113,65 @@ void TargetTable::too_many_clauses() const {
 void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partial origin) {
   canonicalise(options, list);
   if (!has_types(list)) return;
+  origin.length = static_cast<uint32_t>(list.size());
+  // Two partial clauses are the same if the same is left to do.
+  const bool open = std::any_of(list.begin(), list.end(),
+                                [&](uint32_t word) { return branches_.is_choice(word); });
+  if (!open) origin.covered = 0;
+  if (origin.covered != 0) {
+    list.push_back(kNone);
+    list.push_back(origin.covered);
+  }
   if (!lists_->intern(list).inserted) return;
   partials_.push_back(origin);
   const std::size_t limit = std::size_t{limits_.max_clauses} * 4;
   if (partials_.size() > limit) too_many_clauses();
+}
+
+// Whether a branch of the choice can stand for all values that satisfy it: not where it would also
+// matter which members it names.
+bool TargetTable::may_cover(uint32_t options, uint32_t choice) const {
+  return is_negated(choice) || !names_matter(options);
+}
+
+bool TargetTable::is_covered(uint32_t partial, std::span<const uint32_t> branch) {
+  const auto covered = covered_->get(partials_[partial].covered);
+  return !covered.empty() && std::any_of(branch.begin(), branch.end(), [&](uint32_t word) {
+    return std::binary_search(covered.begin(), covered.end(), outlines_.identity(word));
+  });
+}
+
+uint32_t TargetTable::cover(uint32_t covered, uint32_t word) {
+  const auto content = covered_->get(covered);
+  std::vector<uint32_t> words(content.begin(), content.end());
+  const uint32_t identity = outlines_.identity(word);
+  const auto at = std::lower_bound(words.begin(), words.end(), identity);
+  if (at == words.end() || *at != identity) words.insert(at, identity);
+  return covered_->intern(words).id;
+}
+
+// The branches of the choice at `at`, those that most other choices of the list have first.
+std::vector<std::size_t> TargetTable::by_use(std::span<const uint32_t> list, std::size_t at) {
+  std::unordered_map<uint32_t, uint32_t> uses;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i == at || !branches_.is_choice(list[i])) continue;
+    const Branches& others = branches_.of(list[i]);
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      if (others[k].size() == 1) ++uses[outlines_.identity(others[k][0])];
+    }
+  }
+  const Branches& branches = branches_.of(list[at]);
+  std::vector<std::size_t> order(branches.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (uses.empty()) return order;
+  const auto count = [&](std::size_t i) {
+    const auto found =
+        branches[i].size() == 1 ? uses.find(outlines_.identity(branches[i][0])) : uses.end();
+    return found == uses.end() ? 0 : found->second;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return count(a) > count(b); });
+  return order;
 }
 
 // Replaces the choice at `at` of a partial clause, which is `list`, by each branch that `keep` lets
@@ -90,7 +180,9 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
                          std::size_t at, const OutlineRef& outline) {
   const uint32_t choice = list[at];
   const Branches& branches = branches_.of(choice);
+  uint32_t covered = partials_[partial].covered;
   std::vector<uint32_t> next;
+  // Says whether the new partial clause has all values of the branch.
   const auto make = [&](std::span<const uint32_t> middle) {
     marks_.clear();
     // Choices made on the way here are in the set already.
@@ -98,18 +190,28 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
       if (partials_[p].choice != kNone) marks_.insert(partials_[p].choice);
     }
     next.clear();
-    if (!add(options, list.first(at), next) || !add(options, middle, next)) return;
+    if (!add(options, list.first(at), next) || !add(options, middle, next)) return true;
     // A branch that comes back to its own choice has no values that the others do not give.
-    if (marks_.contains(choice)) return;
-    if (add(options, list.subspan(at + 1), next)) remember(options, next, {partial, choice});
+    if (marks_.contains(choice)) return false;
+    if (add(options, list.subspan(at + 1), next)) {
+      remember(options, next, {partial, choice, covered});
+    }
+    return true;
   };
-  if (!options_.get(options).strict && absorbed(list, choice)) {
-    make({});
+  if (outline == nullptr) {
+    if (!options_.get(options).strict && absorbed(list, choice)) {
+      make({});
+      return;
+    }
+    for (std::size_t i = 0; i < branches.size(); ++i) make(branches[i]);
     return;
   }
-  for (std::size_t i = 0; i < branches.size(); ++i) {
-    if (outline != nullptr && outlines_.excludes(outline, branches[i])) continue;
-    make(branches.exclusive ? only(branches, i, outline) : branches[i]);
+  const bool covers = may_cover(options, choice);
+  for (const std::size_t i : by_use(list, at)) {
+    const auto branch = branches[i];
+    if (outlines_.excludes(outline, branch) || is_covered(partial, branch)) continue;
+    const bool complete = make(branches.exclusive ? only(branches, i, outline) : branch);
+    if (complete && covers && branch.size() == 1) covered = cover(covered, branch[0]);
   }
 }
 
@@ -125,24 +227,30 @@ std::span<const uint32_t> TargetTable::only(const Branches& branches, std::size_
   return exclusive_;
 }
 
-// What decides nothing any more: negated choices that hold anyway, and (see absorbed()) choices
-// that are made already.
+// What decides nothing any more: negated choices that hold anyway, and choices that are made
+// already.
 void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
                                std::vector<uint32_t>& list) {
   const bool strict = options_.get(options).strict;
+  const auto mark = [&] {
+    marks_.clear();
+    for (const uint32_t word : list) marks_.insert(outlines_.identity(word));
+  };
+  mark();
   for (std::size_t i = list.size(); i-- > 0;) {
     const uint32_t word = list[i];
     if (!branches_.is_choice(word)) continue;
-    const bool holds =
+    const bool excluded =
         is_negated(word) && outlines_.disjoint(outline, outlines_.of(word & ~kNegated));
-    if (holds || (!strict && absorbed(list, word))) {
+    if (excluded || (!strict && implied(word))) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+      mark();  // what is dropped can't stand for others
     }
   }
 }
 
 // The choice with the fewest branches that the outline leaves. kDeadEnd: one has none.
-std::size_t TargetTable::narrowest_choice(const OutlineRef& outline,
+std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& outline,
                                           std::span<const uint32_t> list) {
   std::size_t best = kDeadEnd;
   std::size_t fewest = kDeadEnd;
@@ -151,7 +259,8 @@ std::size_t TargetTable::narrowest_choice(const OutlineRef& outline,
     const Branches& branches = branches_.of(list[at]);
     std::size_t left = 0;
     for (std::size_t i = 0; i < branches.size() && left < fewest; ++i) {
-      left += outlines_.excludes(outline, branches[i]) ? 0 : 1;
+      const bool out = outlines_.excludes(outline, branches[i]) || is_covered(partial, branches[i]);
+      left += out ? 0 : 1;
     }
     if (left == 0) return kDeadEnd;
     if (left < fewest) {
@@ -164,8 +273,8 @@ std::size_t TargetTable::narrowest_choice(const OutlineRef& outline,
 
 // One partial clause whose choices may exclude each other.
 void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
-  const auto words = lists_->get(partial);
-  OutlineRef outline;
+  const auto words = words_of(partial);
+  auto outline = std::make_shared<const Outline>();
   std::size_t num_choices = 0;
   for (const uint32_t word : words) {
     if (branches_.is_choice(word)) {
@@ -174,7 +283,7 @@ void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
       outline = outlines_.meet(outline, outlines_.of(word));
     }
   }
-  if (outline != nullptr && outline->empty()) return;
+  if (outline->empty()) return;
   if (num_choices == 0) {
     clauses.emplace_back(words.begin(), words.end());
     return;
@@ -182,10 +291,10 @@ void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
   std::vector<uint32_t> list(words.begin(), words.end());
   drop_implied(options, outline, list);
   if (list.size() != words.size()) {
-    remember(options, list, {partial, kNone});
+    remember(options, list, {partial, kNone, partials_[partial].covered});
     return;
   }
-  const std::size_t at = narrowest_choice(outline, list);
+  const std::size_t at = narrowest_choice(partial, outline, list);
   if (at != kDeadEnd) expand(options, partial, list, at, outline);
 }
 
@@ -204,14 +313,16 @@ std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
   const auto content = targets_.get(target);
   const uint32_t options = content[0];
   lists_ = std::make_unique<WordInterner>();
+  covered_ = std::make_unique<WordInterner>();
+  covered_->intern({});
   partials_.clear();
   marks_.clear();
   std::vector<uint32_t> list;
-  if (add(options, content.subspan(1), list)) remember(options, list, {kNone, kNone});
+  if (add(options, content.subspan(1), list)) remember(options, list, {kNone, kNone, 0});
   Clauses clauses;
   bool narrows = false;
   for (uint32_t partial = 0; partial < partials_.size(); ++partial) {
-    const auto words = lists_->get(partial);
+    const auto words = words_of(partial);
     narrows = narrows || may_exclude(words);
     if (narrows) {
       narrow(options, partial, clauses);
@@ -227,6 +338,7 @@ std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
     }
   }
   lists_.reset();
+  covered_.reset();
   if (clauses.size() > limits_.max_clauses) too_many_clauses();
   return clauses;
 }

@@ -41,6 +41,13 @@ RegularAutomaton regular_automaton(LangTable& langs, uint32_t expr, uint32_t max
   return automaton;
 }
 
+// The error of a grammar without a text, with the schema node to blame where the root is a schema.
+Error with_blame(const Error& error, const Ir& ir, JsonMachine* json) {
+  const uint32_t root = ir.rule_expr(ir.root_rule());
+  if (json == nullptr || ir.expr_kind(root) != ExprKind::kJson) return error;
+  return Error::unsatisfiable(error.code(), error.what(), json->blame(root));
+}
+
 }  // namespace
 
 CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
@@ -69,8 +76,13 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
     }
     return regular_automaton(*langs, expr, limits.json.max_lang_states);
   };
-  rules_ = std::make_unique<RulesMachine>(ir_, store_, vocabulary_->spellable(), limits.rules,
-                                          std::move(hooks), regular);
+  try {
+    rules_ = std::make_unique<RulesMachine>(ir_, store_, vocabulary_->spellable(), limits.rules,
+                                            std::move(hooks), regular);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsatisfiable) throw;
+    throw with_blame(error, ir_, json_.get());
+  }
   may_need_unspellable_ =
       !vocabulary_->byte_closed() ||
       (json_ != nullptr && !langs::completes_spellings(vocabulary_->spellable()));

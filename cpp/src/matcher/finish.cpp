@@ -101,16 +101,17 @@ bool Matcher::finishable(ConfigSet set) {
   if (known != family_->finishable.end()) return known->second;
   RegisterPool& regs = family_->arena.regs();
   regs.set_memory(RegisterPool::Memory::kIgnored);
-  const bool found = search_completion(closed.configs);
+  static constexpr uint32_t kBetweenTokens = 0;
+  const bool found = search_completion(closed.configs, {&kBetweenTokens, 1});
   regs.set_memory(RegisterPool::Memory::kExact);
   family_->finishable.insert_or_assign(closed.configs, found);
   return found;
 }
 
-bool Matcher::search_completion(uint32_t configs_id) {
+bool Matcher::search_completion(uint32_t configs_id, std::span<const uint32_t> nodes) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   Search search(*family_);
-  search.visit(configs_id, 0);
+  for (const uint32_t node : nodes) search.visit(configs_id, node);
   // Returns true at an end, or where one is known to follow.
   const auto reach = [&](ConfigSet& after) {
     const Closed closed = close_and_intern(after);

@@ -13,6 +13,10 @@ namespace {
 
 static_assert(sizeof(Config) == 16 && alignof(Config) == 4, "interned as four words");
 
+// Stacks, registers and configurations that nobody needs, up to which they are kept: the same step
+// is often taken again.
+constexpr uint32_t kKept = 4096;
+
 [[noreturn]] void terminated() {
   throw Error(ErrorKind::kMatcher, "matcher-terminated",
               "no token can follow: the matcher is terminated; check is_terminated() before asking "
@@ -52,18 +56,43 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
 
 void Matcher::start() {
   family_ = std::make_shared<Family>(*grammar_);
-  family_->now.clear();
   family_->runner.add(grammar_->start(), family_->arena, family_->now);
   family_->steps.grow();
-  family_->steps[0] = {};
   step_ = 0;
   if (!finishable(family_->now)) {
     throw Error(ErrorKind::kUnsatisfiable, "grammar-unspellable",
                 "no sequence of the vocabulary's tokens spells a complete text of the grammar; "
                 "check that the tokenizer belongs to the model, or add tokens of single bytes");
   }
-  push_step(family_->now);
+  push_step(family_->now, kText);
   family_->steps[step_].depth = 0;
+}
+
+uint32_t Matcher::Family::append(Step step) {
+  step.arena_size = arena.size();
+  step.num_configs = configs.size();
+  step.num_texts = texts.size();
+  const uint32_t id = steps.grow();
+  steps[id] = step;
+  return id;
+}
+
+void Matcher::Family::truncate(uint32_t step) {
+  const Step& last = steps[step];
+  steps.truncate(step + 1);
+  texts.truncate(last.num_texts);
+  const uint32_t unused =
+      arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
+  if (unused <= kKept) return;
+  arena.truncate(last.arena_size);
+  configs.truncate(last.num_configs);
+  std::erase_if(finishable, [&](const auto& entry) { return entry.first >= last.num_configs; });
+}
+
+// No other thread can make a second owner: it would need this matcher for that. What owners that
+// are gone have written was written under the mutex.
+void Matcher::reclaim() {
+  if (family_.use_count() == 1) family_->truncate(step_);
 }
 
 std::span<const Config> Matcher::configs(uint32_t id) const {
@@ -81,12 +110,9 @@ Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
   return {family.configs.intern(words).id, !family.returned.empty()};
 }
 
-void Matcher::push_step(ConfigSet& set) {
+void Matcher::push_step(ConfigSet& set, uint32_t token) {
   const Closed closed = close_and_intern(set);
-  const uint32_t depth = family_->steps[step_].depth + 1;
-  const uint32_t id = family_->steps.grow();
-  family_->steps[id] = {step_, closed.configs, depth, closed.completed, false};
-  step_ = id;
+  step_ = family_->append({step_, closed.configs, now().depth + 1, token, closed.completed});
 }
 
 bool Matcher::is_stop(uint32_t token) const {
@@ -124,27 +150,37 @@ void Matcher::add_token_symbols(std::span<const Config> from, uint32_t token, Co
 }
 
 bool Matcher::accept_token(int64_t token) {
-  const Vocabulary& vocabulary = grammar_->vocabulary();
-  if (token < 0 || token >= int64_t{vocabulary.vocab_size()}) return false;
-  const auto id = static_cast<uint32_t>(token);
   const std::lock_guard lock(grammar_->mutex());
-  Step now = family_->steps[step_];
-  if (now.stopped) return false;
+  reclaim();
+  return accept(token);
+}
+
+bool Matcher::accept(int64_t token) {
+  if (token < 0 || token >= int64_t{grammar_->vocabulary().vocab_size()}) return false;
+  const auto id = static_cast<uint32_t>(token);
+  const Step& last = now();
+  if (last.stopped) return false;
   if (is_stop(id)) {
-    if (!now.completed || terminate_without_stop_token_) return false;
-    const uint32_t next = family_->steps.grow();
-    now.parent = step_;
-    now.stopped = true;
-    ++now.depth;
-    family_->steps[next] = now;
-    step_ = next;
+    if (!last.completed || terminate_without_stop_token_) return false;
+    step_ = family_->append({step_, last.configs, last.depth + 1, id, true, true});
     return true;
   }
   ConfigSet after;
   read_token(id, after);
   if (after.empty() || !finishable(after)) return false;
-  push_step(after);
+  push_step(after, id);
   return true;
+}
+
+std::size_t Matcher::validate_tokens(std::span<const int64_t> tokens) {
+  const std::lock_guard lock(grammar_->mutex());
+  reclaim();
+  const uint32_t step = step_;
+  const uint32_t size = family_->steps.size();
+  const auto refused = std::ranges::find_if(tokens, [&](int64_t token) { return !accept(token); });
+  step_ = step;
+  family_->steps.truncate(size);
+  return static_cast<std::size_t>(refused - tokens.begin());
 }
 
 void Matcher::read_token(uint32_t token, ConfigSet& out) {
@@ -155,26 +191,28 @@ void Matcher::read_token(uint32_t token, ConfigSet& out) {
 
 bool Matcher::accept_bytes(std::string_view text) {
   const std::lock_guard lock(grammar_->mutex());
-  if (family_->steps[step_].stopped) return false;
+  reclaim();
+  if (now().stopped) return false;
   ConfigSet after;
   if (!read(text, after) || !finishable(after)) return false;
-  push_step(after);
+  family_->texts[family_->texts.grow()] = text;
+  push_step(after, kText);
   return true;
 }
 
 Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
   const std::lock_guard lock(grammar_->mutex());
-  const Step& now = family_->steps[step_];
-  if (now.stopped) terminated();
+  const Step& last = now();
+  if (last.stopped) terminated();
   const uint32_t size = grammar_->vocabulary().vocab_size();
   if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return Fill::kCold;
   if (needs_search_) drop_unfinishable(row);
-  const bool may_stop = now.completed && !terminate_without_stop_token_;
+  const bool may_stop = last.completed && !terminate_without_stop_token_;
   for (const uint32_t id : stop_token_ids_) {
     const uint32_t bit = 1U << id % 32;
     row[id / 32] = may_stop ? row[id / 32] | bit : row[id / 32] & ~bit;
   }
-  if (now.completed && terminate_without_stop_token_ &&
+  if (last.completed && terminate_without_stop_token_ &&
       std::ranges::all_of(row, [](uint32_t word) { return word == 0; })) {
     terminated();
   }
@@ -187,33 +225,47 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
 
 void Matcher::rollback(uint64_t steps) {
   const std::lock_guard lock(grammar_->mutex());
-  if (steps > family_->steps[step_].depth) {
+  if (steps > now().depth) {
     throw Error(ErrorKind::kMatcher, "matcher-rollback-too-far",
                 "cannot roll back " + std::to_string(steps) + " steps: only " +
-                    std::to_string(family_->steps[step_].depth) + " were taken");
+                    std::to_string(now().depth) + " were taken");
   }
-  for (; steps > 0; --steps) step_ = family_->steps[step_].parent;
+  for (; steps > 0; --steps) step_ = now().parent;
+  reclaim();
 }
 
 void Matcher::reset() {
   const std::lock_guard lock(grammar_->mutex());
-  start();
+  if (family_.use_count() == 1) {
+    step_ = kRoot;
+    reclaim();
+  } else {
+    start();
+  }
 }
 
 bool Matcher::is_terminated() const {
   const std::lock_guard lock(grammar_->mutex());
-  const Step& now = family_->steps[step_];
-  return now.stopped || (terminate_without_stop_token_ && now.completed);
+  return now().stopped || (terminate_without_stop_token_ && now().completed);
 }
 
 bool Matcher::is_completed() const {
   const std::lock_guard lock(grammar_->mutex());
-  return family_->steps[step_].completed;
+  return now().completed;
 }
 
 uint64_t Matcher::num_steps() const {
   const std::lock_guard lock(grammar_->mutex());
-  return family_->steps[step_].depth;
+  return now().depth;
+}
+
+std::size_t Matcher::memory_bytes() const {
+  const std::lock_guard lock(grammar_->mutex());
+  std::size_t total = sizeof(Family) + family_->arena.memory_bytes() +
+                      family_->configs.memory_bytes() + family_->steps.memory_bytes() +
+                      family_->texts.memory_bytes();
+  for (uint32_t i = 0; i < family_->texts.size(); ++i) total += family_->texts[i].capacity();
+  return total;
 }
 
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,

@@ -1,9 +1,16 @@
 #include "maskwright/support/interner.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace maskwright {
+
+namespace {
+
+constexpr std::size_t kFewestSlots = 64;
+
+}  // namespace
 
 uint64_t hash_words(std::span<const uint32_t> words, uint64_t seed) {
   uint64_t hash = seed * 0x9E3779B97F4A7C15ULL + words.size();
@@ -16,7 +23,9 @@ uint64_t hash_words(std::span<const uint32_t> words, uint64_t seed) {
 }
 
 WordInterner::Result WordInterner::intern(std::span<const uint32_t> words, uint32_t tag) {
-  if ((entries_.size() + 1) * 4 > slots_.size() * 3) rehash();
+  if ((entries_.size() + 1) * 4 > slots_.size() * 3) {
+    rehash(std::max(kFewestSlots, slots_.size() * 2));
+  }
   const uint64_t hash = hash_words(words, tag);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
@@ -43,6 +52,25 @@ uint32_t WordInterner::find(std::span<const uint32_t> words, uint32_t tag) const
   return kMissing;
 }
 
+void WordInterner::truncate(uint32_t size) {
+  for (uint32_t id = entries_.size(); id-- > size;) {
+    const Entry& entry = entries_[id];
+    std::size_t slot = entry.hash & (slots_.size() - 1);
+    while (slots_[slot] != id + 1) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = 0;
+    if (entry.length == 0) continue;
+    blocks_.back().used -= entry.length;
+    if (blocks_.back().used == 0) {
+      block_words_ -= blocks_.back().size;
+      blocks_.pop_back();
+    }
+  }
+  entries_.truncate(size);
+  if (slots_.size() > kFewestSlots && slots_.size() > std::size_t{size} * 8) {
+    rehash(std::max(kFewestSlots, std::bit_ceil(std::size_t{size} * 2)));
+  }
+}
+
 std::size_t WordInterner::memory_bytes() const {
   return entries_.memory_bytes() + slots_.size() * sizeof(uint32_t) +
          block_words_ * sizeof(uint32_t);
@@ -50,23 +78,22 @@ std::size_t WordInterner::memory_bytes() const {
 
 const uint32_t* WordInterner::store(std::span<const uint32_t> words) {
   if (words.empty()) return nullptr;
-  if (block_used_ + words.size() > block_size_) {
+  if (blocks_.empty() || blocks_.back().used + words.size() > blocks_.back().size) {
     const std::size_t wanted =
         std::min<std::size_t>(std::max<std::size_t>(64, block_words_), 16384);
-    block_size_ = std::max(words.size(), wanted);
-    blocks_.push_back(std::make_unique<uint32_t[]>(block_size_));
-    block_used_ = 0;
-    block_words_ += block_size_;
+    const std::size_t size = std::max(words.size(), wanted);
+    blocks_.push_back({std::make_unique_for_overwrite<uint32_t[]>(size), size, 0});
+    block_words_ += size;
   }
-  uint32_t* target = blocks_.back().get() + block_used_;
+  Block& block = blocks_.back();
+  uint32_t* target = block.words.get() + block.used;
   std::memcpy(target, words.data(), words.size_bytes());
-  block_used_ += words.size();
+  block.used += words.size();
   return target;
 }
 
-void WordInterner::rehash() {
-  const std::size_t size = std::max<std::size_t>(64, slots_.size() * 2);
-  slots_.assign(size, 0);
+void WordInterner::rehash(std::size_t size) {
+  slots_ = std::vector<uint32_t>(size, 0);
   for (uint32_t id = 0; id < entries_.size(); ++id) {
     std::size_t slot = entries_[id].hash & (size - 1);
     while (slots_[slot] != 0) slot = (slot + 1) & (size - 1);

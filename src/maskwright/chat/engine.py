@@ -43,19 +43,11 @@ class MaskwrightEngine:
         # Loaded here and not by the first compile, whose time is reported.
         import maskwright.frontends.json_schema  # noqa: F401
         from maskwright.compiler import GrammarCompiler
-        from maskwright.tokenizer_info import TokenizerInfo, VocabType
+        from maskwright.tokenizer_info import TokenizerInfo
 
         self._vocabulary = vocabulary
-        self._spelling = PlainSpelling(vocabulary.token_bytes)
-        self._compiler = GrammarCompiler(
-            TokenizerInfo(
-                vocabulary.token_bytes,
-                VocabType.RAW,  # the reader has decoded the tokens
-                vocab_size=vocabulary.vocab_size,
-                stop_token_ids=list(vocabulary.stop_token_ids),
-                add_prefix_space=vocabulary.add_prefix_space,
-            )
-        )
+        self._spelling = PlainSpelling(vocabulary.text_bytes())
+        self._compiler = GrammarCompiler(TokenizerInfo._from_data(vocabulary))  # noqa: SLF001
 
     def is_grammar(self, output_format: object) -> bool:
         """Whether a format is a `maskwright.Grammar`."""

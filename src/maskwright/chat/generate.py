@@ -91,7 +91,7 @@ def generate(
     clock = _Clock()
     tokens: list[int] = []
     writer = _TextWriter(on_text)
-    token_bytes = model.vocabulary.token_bytes
+    token_bytes = model.vocabulary.text_bytes()
     finish_reason: FinishReason = "length"
 
     start = mark = perf_counter_ns()

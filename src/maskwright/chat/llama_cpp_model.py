@@ -20,6 +20,7 @@ import numpy as np
 from maskwright.chat.embedded import INSTALL_HINT, embedded_model_path
 from maskwright.chat.errors import MissingDependencyError, ModelError
 from maskwright.tokenizers import VocabularyData, read_gguf
+from maskwright.tokenizers.llama_cpp import read_llama_cpp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ class LlamaCppModel:
     def from_llama(cls, llama: Any) -> LlamaCppModel:
         """Wrap a `llama_cpp.Llama` that is loaded already; its sequence is reset on use."""
         model = cls.__new__(cls)
-        cls._attach(model, llama, read_gguf(llama.model_path))
+        cls._attach(model, llama, read_llama_cpp(llama).build())
         return model
 
     def _attach(self, llama: Any, vocabulary: VocabularyData) -> None:
@@ -174,10 +175,8 @@ class LlamaCppModel:
         self._llama.close()
 
     def _spelling(self, token_id: int) -> str:
-        for name, special_id in self._vocabulary.special_token_names.items():
-            if special_id == token_id:
-                return name
-        return ""
+        """The spelling of a token; nothing for -1, which stands for none."""
+        return self._vocabulary.tokens[token_id].decode(errors="replace") if token_id >= 0 else ""
 
 
 def _import_engine() -> Any:

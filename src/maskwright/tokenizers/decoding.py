@@ -15,7 +15,7 @@ import re
 from typing import Final
 
 from maskwright.errors import TokenizerError
-from maskwright.tokenizers.vocabulary import BYTE_FALLBACK, BYTE_LEVEL
+from maskwright.tokenizers.vocabulary import VocabType
 
 SPACE_MARK: Final = "\u2581"
 """The character that SentencePiece vocabularies write for a space."""
@@ -54,12 +54,16 @@ def byte_level_bytes(token: str) -> bytes:
         return literal_bytes(token)
 
 
+def byte_token(token: str) -> bytes | None:
+    """The byte that a token of the form ``<0xHH>`` stands for; None for other tokens."""
+    match = _BYTE_TOKEN.fullmatch(token)
+    return bytes((int(match[1], 16),)) if match else None
+
+
 def byte_fallback_bytes(token: str) -> bytes:
     """Decode a SentencePiece-like token: ``<0xHH>`` is a byte, U+2581 a space."""
-    byte = _BYTE_TOKEN.fullmatch(token)
-    if byte:
-        return bytes((int(byte[1], 16),))
-    return literal_bytes(token.replace(SPACE_MARK, " "))
+    byte = byte_token(token)
+    return literal_bytes(token.replace(SPACE_MARK, " ")) if byte is None else byte
 
 
 def literal_bytes(token: str) -> bytes:
@@ -78,13 +82,13 @@ def literal_bytes(token: str) -> bytes:
         ) from error
 
 
-def decode_token(token: str | bytes, vocab_type: int) -> bytes:
+def decode_token(token: str | bytes, vocab_type: VocabType) -> bytes:
     """Decode a token by vocabulary type.
 
     Args:
         token: The spelling in the vocabulary. Bytes are UTF-8 text in encoded vocabularies and
             the result itself in raw ones.
-        vocab_type: `RAW`, `BYTE_FALLBACK` or `BYTE_LEVEL`.
+        vocab_type: How it is spelled.
 
     Returns:
         The bytes that the token contributes to the text.
@@ -93,13 +97,15 @@ def decode_token(token: str | bytes, vocab_type: int) -> bytes:
         TokenizerError: The token is not valid text.
 
     Example:
-        >>> decode_token("\u0120cat", BYTE_LEVEL)
+        >>> decode_token("\u0120cat", VocabType.BYTE_LEVEL)
         b' cat'
     """
-    if vocab_type not in (BYTE_FALLBACK, BYTE_LEVEL):
+    if vocab_type is VocabType.RAW:
         return token if isinstance(token, bytes) else literal_bytes(token)
     try:
         text = token.decode() if isinstance(token, bytes) else token
     except UnicodeDecodeError as error:
         return bytes(error.object)  # no spelling of any text: stands for itself
-    return byte_level_bytes(text) if vocab_type == BYTE_LEVEL else byte_fallback_bytes(text)
+    if vocab_type is VocabType.BYTE_LEVEL:
+        return byte_level_bytes(text)
+    return byte_fallback_bytes(text)

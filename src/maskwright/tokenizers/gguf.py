@@ -1,49 +1,139 @@
 """Reader for the vocabulary inside a GGUF model file.
 
-What it does: reads tokens, their types, the end ids and the chat template from the metadata.
-Idea: ``tokenizer.ggml.model`` names the spelling (``gpt2``: byte-level, ``llama``: SentencePiece),
-the token types say which tokens are text.
+What it does: reads tokens, their types, the end ids and the chat template from the metadata, and
+decodes them as llama.cpp does.
+Idea: ``tokenizer.ggml.model`` names the spelling, the token types say which tokens are text. The
+same facts can be asked of a loaded model (see `llama_cpp`), so reading and decoding are apart.
+Kinds: ``gpt2`` is byte-level; ``llama``, ``t5`` and ``gemma4`` write U+2581 for a space and have
+byte tokens; ``plamo2`` has byte tokens only; ``rwkv`` escapes bytes. ``bert`` is refused: its text
+is put together by rules over neighbouring tokens, not from bytes per token.
 Source: the GGUF specification of the ggml project (section on the tokenizer keys).
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from maskwright.errors import TokenizerError
 from maskwright.tokenizers.decoding import (
     SPACE_MARK,
-    byte_fallback_bytes,
     byte_level_bytes,
+    byte_token,
     literal_bytes,
 )
+from maskwright.tokenizers.encoding import FileEncoder, load_gguf
 from maskwright.tokenizers.gguf_file import Value, read_metadata
-from maskwright.tokenizers.stop_tokens import choose_stop_tokens, conventional_stop_tokens
-from maskwright.tokenizers.vocabulary import (
-    BYTE_FALLBACK,
-    BYTE_LEVEL,
-    VocabularyData,
-    build_vocabulary,
-)
+from maskwright.tokenizers.stop_tokens import conventional_stop_tokens
+from maskwright.tokenizers.vocabulary import FoundVocabulary, VocabType, VocabularyData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
-_TOKENS: Final = "tokenizer.ggml.tokens"
-_TYPES: Final = "tokenizer.ggml.token_type"
-_EOS_LIST: Final = "tokenizer.ggml.eos_token_ids"
-_END_KEYS: Final = ("eos", "eot", "eom")
+_PREFIX: Final = "tokenizer.ggml."
+_TOKENS: Final = _PREFIX + "tokens"
+_TYPES: Final = _PREFIX + "token_type"
+_EOS_LIST: Final = _PREFIX + "eos_token_ids"
+END_KEYS: Final = ("eos", "eot", "eom")
+"""What ``tokenizer.ggml.<key>_token_id`` may name as an end."""
 
-_NORMAL: Final = 1
-_UNKNOWN: Final = 2
-_CONTROL: Final = 3
-_USER_DEFINED: Final = 4
-_UNUSED: Final = 5
-_BYTE: Final = 6
+NORMAL: Final = 1
+UNKNOWN: Final = 2
+CONTROL: Final = 3
+USER_DEFINED: Final = 4
+UNUSED: Final = 5
+BYTE: Final = 6
 
-_KINDS: Final = {"gpt2": BYTE_LEVEL, "llama": BYTE_FALLBACK}
+_SPECIAL: Final = frozenset({UNKNOWN, CONTROL, UNUSED})
+
+
+def _marked_bytes(token: str) -> bytes:
+    return literal_bytes(token.replace(SPACE_MARK, " "))
+
+
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+_ESCAPED: Final = {"t": b"\t", "n": b"\n", "r": b"\r"}
+
+
+def _escaped_bytes(token: str) -> bytes:
+    r"""Decode a token of printable characters and ``\n``, ``\\``, ``\xHH`` and the like."""
+    found, end = [], 0
+    for match in _ESCAPE.finditer(token):
+        found.append(literal_bytes(token[end : match.start()]))
+        end = match.end()
+        if match[1]:
+            found.append(bytes((int(match[1], 16),)))
+        else:
+            found.append(_ESCAPED.get(match[2]) or literal_bytes(match[2]))
+    return b"".join(found) + literal_bytes(token[end:])
+
+
+_KINDS: Final[Mapping[str, tuple[VocabType, Callable[[str], bytes]]]] = {
+    "gpt2": (VocabType.BYTE_LEVEL, byte_level_bytes),
+    "llama": (VocabType.BYTE_FALLBACK, _marked_bytes),
+    "t5": (VocabType.BYTE_FALLBACK, _marked_bytes),
+    "gemma4": (VocabType.BYTE_FALLBACK, _marked_bytes),
+    "plamo2": (VocabType.RAW, literal_bytes),
+    "rwkv": (VocabType.RAW, _escaped_bytes),
+}
+"""How a kind spells the tokens of type `NORMAL`."""
+
+
+@dataclass(frozen=True)
+class GgufVocabulary:
+    """The vocabulary as GGUF has it.
+
+    Attributes:
+        kind: The value of ``tokenizer.ggml.model``.
+        tokens: The spelling per id; bytes where that is no text.
+        types: The type per id.
+        end_ids: Ids that the model itself names as ends.
+        add_space_prefix: Whether a space is put before the text; None takes the kind's default.
+        chat_template: The chat template, if there is one.
+    """
+
+    kind: str
+    tokens: list[str | bytes]
+    types: list[int]
+    end_ids: set[int]
+    add_space_prefix: bool | None
+    chat_template: object
+
+    def decode(self, source: str) -> FoundVocabulary:
+        """Decode the tokens and find out which are special.
+
+        Raises:
+            TokenizerError: The kind is not supported.
+        """
+        if self.kind not in _KINDS:
+            raise TokenizerError(
+                f"{source} has a vocabulary of kind {self.kind!r}, whose tokens have no bytes that "
+                f"are known; expected one of {', '.join(_KINDS)}: pass the bytes of each token "
+                "yourself",
+                code="tokenizer-unsupported-kind",
+            )
+        vocab_type, decode = _KINDS[self.kind]
+        tokens = [
+            _decode(token, token_type, decode)
+            for token, token_type in zip(self.tokens, self.types, strict=True)
+        ]
+        # Some converters flag end tokens as text.
+        marks = (i for i, kind in enumerate(self.types) if kind in (*_SPECIAL, USER_DEFINED))
+        ends = conventional_stop_tokens(tokens, marks) | self.end_ids
+        flagged = {i for i, token_type in enumerate(self.types) if token_type in _SPECIAL}
+        prefix = self.add_space_prefix
+        return FoundVocabulary(
+            tokens,
+            vocab_type,
+            source,
+            special_token_ids=flagged | ends,
+            end_ids=ends,
+            add_prefix_space=self.kind == "llama" if prefix is None else prefix,
+            chat_template=self.chat_template if isinstance(self.chat_template, str) else None,
+        )
 
 
 def read_gguf(
@@ -54,8 +144,8 @@ def read_gguf(
 ) -> VocabularyData:
     """Read the vocabulary of a GGUF model file; its tensors are not touched.
 
-    Control, unknown and unused tokens contribute nothing to the text; user-defined tokens are
-    ordinary text.
+    Control, unknown and unused tokens are special; user-defined tokens are ordinary text, unless
+    they are end marks.
 
     Args:
         path: The file.
@@ -63,37 +153,37 @@ def read_gguf(
         stop_token_ids: Ids that end a generation, instead of the ones found.
 
     Returns:
-        The vocabulary.
+        The vocabulary. It encodes with llama.cpp.
 
     Raises:
         TokenizerError: The file cannot be read, is damaged, or its vocabulary is of an unsupported
             kind (the message names the kind).
     """
     path = Path(path)
+    found = read_gguf_vocabulary(path).decode(path.name)
+    found.encode = FileEncoder(load_gguf, path)
+    return found.build(vocab_size=vocab_size, stop_token_ids=stop_token_ids)
+
+
+def read_gguf_vocabulary(path: Path) -> GgufVocabulary:
+    """Read what a GGUF file says of its vocabulary.
+
+    Raises:
+        TokenizerError: The file cannot be read or is damaged.
+    """
     metadata = read_metadata(path, (_TOKENS, _TYPES, _EOS_LIST))
-    vocab_type = _vocab_type(metadata, path)
-    tokens = _tokens(metadata, path)
-    types = _types(metadata, len(tokens), path)
-    end_ids = _end_ids(metadata)
-    names = _special_names(tokens, types, end_ids)
-    evidence = conventional_stop_tokens(names) | end_ids
-    size = len(tokens) if vocab_size is None else vocab_size
-    template = metadata.get("tokenizer.chat_template")
-    return build_vocabulary(
-        [
-            _decode(token, token_type, vocab_type)
-            for token, token_type in zip(tokens, types, strict=True)
-        ],
-        vocab_size=vocab_size,
-        stop_token_ids=choose_stop_tokens(stop_token_ids, evidence, size),
-        vocab_type=vocab_type,
-        add_prefix_space=bool(
-            metadata.get("tokenizer.ggml.add_space_prefix", vocab_type == BYTE_FALLBACK)
-        ),
-        source=path.name,
-        special_token_names=names,
-        chat_template=template if isinstance(template, str) else None,
-        bos_token_id=_id_at(metadata, "bos"),
+    kind = metadata.get(_PREFIX + "model")
+    if not isinstance(kind, str):
+        _malformed(path, f"the key '{_PREFIX}model' is missing or no text")
+    prefix = metadata.get(_PREFIX + "add_space_prefix")
+    tokens = _tokens(metadata, path) if kind in _KINDS else []
+    return GgufVocabulary(
+        kind=kind,
+        tokens=tokens,
+        types=_types(metadata, len(tokens), path) if tokens else [],
+        end_ids=_end_ids(metadata),
+        add_space_prefix=None if prefix is None else bool(prefix),
+        chat_template=metadata.get("tokenizer.chat_template"),
     )
 
 
@@ -102,19 +192,6 @@ def _malformed(path: Path, what: str) -> NoReturn:
         f"{path} has no usable vocabulary: {what}; get the file again or convert the model anew",
         code="tokenizer-malformed",
     )
-
-
-def _vocab_type(metadata: Mapping[str, Value], path: Path) -> int:
-    kind = metadata.get("tokenizer.ggml.model")
-    if kind is None:
-        _malformed(path, "the key 'tokenizer.ggml.model' is missing")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise TokenizerError(
-            f"{path} has a vocabulary of kind {kind!r}, which is not supported; expected 'gpt2' "
-            "(byte-level) or 'llama' (SentencePiece)",
-            code="tokenizer-unsupported-kind",
-        )
-    return _KINDS[kind]
 
 
 def _tokens(metadata: Mapping[str, Value], path: Path) -> list[str | bytes]:
@@ -132,7 +209,7 @@ def _tokens(metadata: Mapping[str, Value], path: Path) -> list[str | bytes]:
 def _types(metadata: Mapping[str, Value], count: int, path: Path) -> list[int]:
     types = metadata.get(_TYPES)
     if types is None:
-        return [_NORMAL] * count
+        return [NORMAL] * count
     if not isinstance(types, list) or len(types) != count:
         _malformed(path, f"the key {_TYPES!r} must have one entry for each of the {count} tokens")
     checked = []
@@ -143,51 +220,19 @@ def _types(metadata: Mapping[str, Value], count: int, path: Path) -> list[int]:
     return checked
 
 
-def _id_at(metadata: Mapping[str, Value], name: str) -> int | None:
-    value = metadata.get(f"tokenizer.ggml.{name}_token_id")
-    return value if isinstance(value, int) else None
-
-
 def _end_ids(metadata: Mapping[str, Value]) -> set[int]:
     """The ids that the metadata itself names as ends."""
     listed = metadata.get(_EOS_LIST)
-    found = [_id_at(metadata, name) for name in _END_KEYS]
+    found = [metadata.get(f"{_PREFIX}{name}_token_id") for name in END_KEYS]
     if isinstance(listed, list):
-        found.extend(value for value in listed if isinstance(value, int))
-    return {token_id for token_id in found if token_id is not None}
+        found.extend(listed)
+    return {value for value in found if isinstance(value, int)}
 
 
-def _special_names(
-    tokens: list[str | bytes], types: list[int], end_ids: set[int]
-) -> dict[str, int]:
-    """Spelling to id of the special tokens.
-
-    Some converters flag end tokens as text: those that the metadata names, and user-defined ones
-    that are ends by convention, are special all the same.
-    """
-    special: dict[str, int] = {}
-    user_defined: dict[str, int] = {}
-    for token_id, (token, token_type) in enumerate(zip(tokens, types, strict=True)):
-        if not isinstance(token, str):
-            continue
-        if token_type in (_CONTROL, _UNKNOWN) or token_id in end_ids:
-            special.setdefault(token, token_id)
-        elif token_type == _USER_DEFINED:
-            user_defined.setdefault(token, token_id)
-    ends = conventional_stop_tokens(user_defined)
-    special.update((name, i) for name, i in user_defined.items() if i in ends)
-    return special
-
-
-def _decode(token: str | bytes, token_type: int, vocab_type: int) -> bytes:
-    if token_type in (_UNUSED, _CONTROL, _UNKNOWN):
-        return b""
+def _decode(token: str | bytes, token_type: int, decode: Callable[[str], bytes]) -> bytes:
     if isinstance(token, bytes):
         return token
-    if token_type == _USER_DEFINED:
+    if token_type == USER_DEFINED or token_type in _SPECIAL:
         return literal_bytes(token)
-    if vocab_type == BYTE_LEVEL:
-        return byte_level_bytes(token)
-    if token_type == _BYTE:
-        return byte_fallback_bytes(token)
-    return literal_bytes(token.replace(SPACE_MARK, " "))
+    byte = byte_token(token) if token_type == BYTE else None
+    return decode(token) if byte is None else byte

@@ -2,86 +2,77 @@
 
 What it does: turns `list[bytes]` or `list[str]`, as other libraries hold them, into vocabulary
 data.
-Idea: a list carries no flags, so only what is empty, padding or a stop token is special.
+Idea: a list carries no flags, so nothing is special or a stop token but what the caller says.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from maskwright.errors import TokenizerError
 from maskwright.tokenizers.decoding import decode_token
-from maskwright.tokenizers.stop_tokens import choose_stop_tokens, conventional_stop_tokens
 from maskwright.tokenizers.vocabulary import (
-    BYTE_FALLBACK,
-    BYTE_LEVEL,
-    RAW,
+    FoundVocabulary,
+    VocabType,
     VocabularyData,
-    build_vocabulary,
+    check_ids,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from maskwright.tokenizers.encoding import Encode
+
 
 def from_tokens(
-    tokens: Sequence[bytes | str],
-    vocab_type: int = RAW,
+    tokens: Sequence[bytes] | Sequence[str] | Sequence[bytes | str],
+    vocab_type: VocabType = VocabType.RAW,
     *,
     vocab_size: int | None = None,
-    stop_token_ids: Iterable[int] | None = None,
+    stop_token_ids: Iterable[int] = (),
+    special_token_ids: Iterable[int] = (),
     add_prefix_space: bool = False,
+    encode: Encode | None = None,
 ) -> VocabularyData:
-    """Read a vocabulary from a list of tokens.
+    r"""Read a vocabulary from a list of tokens.
 
     Args:
         tokens: One token per id, spelled as `vocab_type` says.
-        vocab_type: `RAW`, `BYTE_FALLBACK` or `BYTE_LEVEL`.
+        vocab_type: How the tokens are spelled.
         vocab_size: Size of a row of logits if it differs from ``len(tokens)``.
-        stop_token_ids: Ids that end a generation. None finds the tokens whose spelling is an end
-            mark by convention.
+        stop_token_ids: Ids that end a generation.
+        special_token_ids: Ids that are no text.
         add_prefix_space: Whether the tokenizer puts a space before the text it encodes.
+        encode: The real tokenizer.
 
     Returns:
-        The vocabulary. Its stop tokens contribute nothing to the text.
+        The vocabulary.
 
     Raises:
-        TokenizerError: The type is unknown, the list is empty, a token is neither bytes nor valid
-            text, or an id is out of range.
+        TokenizerError: A token is not valid text, or a size or an id is out of range.
+        TypeError: A token is neither bytes nor str, or the list is a single string.
 
     Example:
-        >>> from_tokens(["a", "b", "</s>"]).stop_token_ids
-        (2,)
+        >>> from_tokens(["a", "\u2581b"], VocabType.BYTE_FALLBACK).tokens
+        [b'a', b' b']
     """
-    if vocab_type not in (RAW, BYTE_FALLBACK, BYTE_LEVEL):
-        raise TokenizerError(
-            f"unknown vocabulary type {vocab_type!r}; expected 0 (raw), 1 (byte fallback) or "
-            "2 (byte level)",
-            code="tokenizer-vocab-type",
-        )
-    decoded = []
-    names: dict[str, int] = {}
+    if isinstance(tokens, bytes | str):
+        raise TypeError("encoded_vocab is one string; expected a list with one token per id")
+    decoded: list[bytes] = []
     for token_id, token in enumerate(tokens):
         if not isinstance(token, bytes | str):
-            raise TokenizerError(
-                f"token {token_id} is a {type(token).__name__}; expected bytes or str",
-                code="tokenizer-bad-token",
+            raise TypeError(
+                f"token {token_id} is a {type(token).__name__}; expected bytes or str for each id"
             )
         decoded.append(decode_token(token, vocab_type))
-        names.setdefault(_name(token), token_id)
-    found = conventional_stop_tokens(names)
-    stops = choose_stop_tokens(stop_token_ids, found, vocab_size or len(decoded))
-    ends = set(stops)
-    return build_vocabulary(
+    special = set(special_token_ids)
+    found = FoundVocabulary(
         decoded,
-        vocab_size=vocab_size,
-        stop_token_ids=stops,
-        vocab_type=vocab_type,
+        vocab_type,
+        "the token list",
+        special,
         add_prefix_space=add_prefix_space,
-        source="the token list",
-        special_token_names={name: i for name, i in names.items() if i in ends},
+        encode=encode,
     )
-
-
-def _name(token: bytes | str) -> str:
-    return token.decode("utf-8", "replace") if isinstance(token, bytes) else token
+    data = found.build(vocab_size=vocab_size, stop_token_ids=stop_token_ids)
+    check_ids("special token id", special, data.vocab_size, data.source)
+    return data

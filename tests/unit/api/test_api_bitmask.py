@@ -156,7 +156,7 @@ def test_one_row_without_a_batch():
 
 def test_logits_beyond_the_vocabulary_are_masked():
     logits = np.zeros((1, 40), dtype=np.float32)
-    apply_token_bitmask_inplace(logits, np.array([[-1]], dtype=np.int32))
+    apply_token_bitmask_inplace(logits, np.array([[-1]], dtype=np.int32), vocab_size=32)
     assert logits[0].tolist() == [0] * 32 + [-np.inf] * 8
     logits[:] = 0
     apply_token_bitmask_inplace(logits, np.full((1, 2), -1, dtype=np.int32), vocab_size=30)
@@ -203,12 +203,21 @@ BASE = np.zeros((4, 6), dtype=np.float32)
         (BASE[:2], ONES[None], {}, "bitmask-shape"),
         (BASE[:2], np.ones((2, 4), dtype=np.int32)[:, ::2], {}, "bitmask-strides"),
         (BASE[:3], ONES, {}, "bitmask-shape"),
-        (BASE[:2], ONES, {"vocab_size": 7}, "bitmask-shape"),
+        (BASE[:2], ONES, {"vocab_size": 7}, "bitmask-vocab-size"),
+        (BASE[:2], ONES, {"vocab_size": 2**70}, "bitmask-vocab-size"),
+        (np.zeros((2, 33), dtype=np.float32), ONES, {}, "bitmask-shape"),
+        (np.zeros((), dtype=np.float32), ONES, {}, "logits-shape"),
+        (BASE[:2], np.array(1, dtype=np.int32), {}, "bitmask-shape"),
+        (BASE[:2, ::-1], ONES, {}, "logits-strides"),
+        (BASE[:2], np.ones((2, 2), dtype=np.int32)[:, ::-1], {}, "bitmask-strides"),
         (np.zeros((2, 50), dtype=np.float32), ONES, {"vocab_size": 33}, "bitmask-shape"),
-        (BASE[:2], ONES, {"vocab_size": -1}, "bitmask-shape"),
+        (BASE[:2], ONES, {"vocab_size": -1}, "bitmask-vocab-size"),
         (BASE[:2], ONES, {"indices": [0, 2]}, "bitmask-index"),
         (BASE[:2], ONES, {"indices": [0, -1]}, "bitmask-index"),
         (BASE[:4], ONES, {"indices": [0, 3]}, "bitmask-index"),
+        (BASE[:2], ONES, {"indices": [2**70]}, "bitmask-index"),
+        (BASE[:2], ONES.astype(np.uint32), {}, "bitmask-dtype"),
+        (BASE[:2], ONES.astype(bool), {}, "bitmask-dtype"),
         ([[0.0]], ONES, {}, "bitmask-not-an-array"),
         (_read_only(np.zeros((2, 3), dtype=np.float32)), ONES, {}, "bitmask-not-an-array"),
         (BASE[:2], None, {}, "bitmask-not-an-array"),
@@ -242,6 +251,131 @@ def test_other_devices_are_named(torch):
         apply_token_bitmask_inplace(torch.zeros(1, 3), bitmask)
 
 
-def test_indices_that_are_no_integers():
+@pytest.mark.parametrize("indices", [[0.5], [None], ["0"], [[0]], [True], np.array([True]), 0])
+def test_indices_that_are_no_integers(indices):
+    logits = np.zeros((1, 2), dtype=np.float32)
     with pytest.raises(TypeError):
-        apply_token_bitmask_inplace(np.zeros((1, 2), dtype=np.float32), ONES[:1], indices=[0.5])
+        apply_token_bitmask_inplace(logits, ONES[:1], indices=indices)
+    assert not logits.any()
+
+
+@pytest.mark.parametrize("size", [1.0, "1", [1]])
+def test_a_vocab_size_that_is_no_integer(size):
+    with pytest.raises(TypeError):
+        apply_token_bitmask_inplace(np.zeros((1, 2), np.float32), ONES[:1], vocab_size=size)
+
+
+@pytest.mark.parametrize(
+    ("logits", "bitmask", "options", "message"),
+    [
+        (
+            np.zeros((2, 320), dtype=np.float32),
+            np.zeros((2, 9), dtype=np.int32),
+            {},
+            (
+                "bitmask is an int32 array of shape (2, 9), strides (9, 1), on cpu; expected 10 "
+                "words in each row, for 320 tokens; if the model has fewer tokens than the logits "
+                "have columns, say so with vocab_size"
+            ),
+        ),
+        (
+            np.zeros((1, 3)),
+            ONES[:1],
+            {},
+            (
+                "logits is a float64 array of shape (1, 3), strides (3, 1), on cpu; expected "
+                "float32, float16 or bfloat16"
+            ),
+        ),
+        (
+            np.zeros((1, 3), dtype=np.float32),
+            ONES[:1].astype(np.uint32),
+            {},
+            "bitmask is a uint32 array of shape (1, 1), strides (1, 1), on cpu; expected int32",
+        ),
+        (
+            np.zeros((1, 3), dtype=np.float32),
+            np.zeros(3, dtype=bool),
+            {},
+            "bitmask is a bool array of shape (3,), strides (1,), on cpu; expected int32",
+        ),
+        (
+            np.zeros((2, 3), dtype=np.float32),
+            ONES,
+            {"vocab_size": 4},
+            "vocab_size is 4, and a row of the logits has 3 elements; pass a number from 0 to that",
+        ),
+        (
+            np.zeros((2, 3), dtype=np.float32),
+            ONES,
+            {"indices": [5]},
+            (
+                "row 5 does not exist: the logits have 2 rows and the bitmask has 2; pass indices "
+                "below both"
+            ),
+        ),
+    ],
+)
+def test_messages(logits, bitmask, options, message):
+    with pytest.raises(BitmaskError) as caught:
+        apply_token_bitmask_inplace(logits, bitmask, **options)
+    assert str(caught.value) == message
+
+
+def test_logits_wider_than_the_mask_need_a_vocab_size():
+    """257 tokens, of which the mask has 9 words, and 320 logits."""
+    logits = np.zeros((1, 320), dtype=np.float32)
+    bitmask = allocate_token_bitmask(1, 257)
+    with pytest.raises(BitmaskError):
+        apply_token_bitmask_inplace(logits, bitmask)
+    assert not logits.any()
+    apply_token_bitmask_inplace(logits, bitmask, vocab_size=257)
+    assert logits[0].tolist() == [0] * 257 + [-np.inf] * 63
+
+
+def test_a_mask_wider_than_the_logits():
+    logits = np.zeros((1, 3), dtype=np.float32)
+    apply_token_bitmask_inplace(logits, np.array([[5, -1, 0]], dtype=np.int32))
+    assert logits.tolist() == [[0, -np.inf, 0]]
+
+
+def test_rows_in_reverse_order():
+    logits = np.zeros((3, 2), dtype=np.float32)
+    bitmask = np.array([[1], [2], [3]], dtype=np.int32)
+    apply_token_bitmask_inplace(logits[::-1], bitmask)
+    off = -np.inf
+    assert logits.tolist() == [[0, 0], [off, 0], [0, off]]
+    logits[:] = 0
+    apply_token_bitmask_inplace(logits, bitmask[::-1], indices=[0, 2])
+    assert logits.tolist() == [[0, 0], [0, 0], [0, off]]
+
+
+def test_a_row_that_is_named_twice():
+    logits = np.zeros((2, 2), dtype=np.float32)
+    apply_token_bitmask_inplace(logits, ONES, indices=[1, 1])
+    assert logits.tolist() == [[0, 0], [0, -np.inf]]
+
+
+def test_rows_that_overlap():
+    row = np.zeros(4, dtype=np.float32)
+    rows = np.lib.stride_tricks.as_strided(row, (2, 3), (4, 4))
+    with pytest.raises(BitmaskError, match="rows that do not overlap") as caught:
+        apply_token_bitmask_inplace(rows, ONES)
+    assert caught.value.code == "logits-strides"
+    shared = np.broadcast_to(np.array([1], dtype=np.int32), (2, 1))
+    logits = np.zeros((2, 2), dtype=np.float32)
+    apply_token_bitmask_inplace(logits, shared)  # one mask for all rows
+    assert logits.tolist() == [[0, -np.inf]] * 2
+
+
+@pytest.mark.parametrize(
+    ("logits", "bitmask"), [((0, 5), (0, 1)), ((2, 0), (2, 0)), ((0, 0), (0, 4)), ((0,), (0,))]
+)
+def test_empty_arrays(logits, bitmask):
+    apply_token_bitmask_inplace(np.zeros(logits, np.float32), np.zeros(bitmask, np.int32))
+    logits = np.zeros((2, 3), dtype=np.float32)
+    apply_token_bitmask_inplace(logits, ONES, indices=[])
+    apply_token_bitmask_inplace(logits, ONES, indices=np.array([], dtype=np.int64))
+    assert not logits.any()
+    apply_token_bitmask_inplace(logits, ONES, vocab_size=0)
+    assert np.isinf(logits).all()

@@ -282,6 +282,8 @@ def _read_only() -> np.ndarray:
         (np.zeros((), dtype=np.int32), 0, "bitmask-shape"),
         (np.zeros((2, 4), dtype=np.int32)[:, ::2], 0, "bitmask-strides"),
         (np.zeros((2, 2), dtype=np.int32, order="F"), 0, "bitmask-strides"),
+        (np.zeros((2, 2), dtype=np.int32)[:, ::-1], 0, "bitmask-strides"),
+        (np.zeros((0, 2), dtype=np.int32), 0, "bitmask-index"),
         (np.zeros((2, 2), dtype=np.int32), 2, "bitmask-index"),
         (np.zeros((2, 2), dtype=np.int32), -1, "bitmask-index"),
         (np.zeros(2, dtype=np.int32), 1, "bitmask-index"),

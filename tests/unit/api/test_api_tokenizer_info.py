@@ -50,8 +50,9 @@ def test_every_byte_of_the_byte_level_alphabet_decodes():
 
 def test_a_type_may_be_given_by_value():
     assert TokenizerInfo(["a"], 1).vocab_type is VocabType.BYTE_FALLBACK
-    with pytest.raises(ValueError, match="3 is not a valid VocabType"):
-        TokenizerInfo(["a"], 3)
+    with pytest.raises(TokenizerError, match=r"vocab_type is 9; expected 0 \(RAW\)") as caught:
+        TokenizerInfo(["a"], 9)
+    assert caught.value.code == "tokenizer-vocab-type"
 
 
 def test_properties():
@@ -98,7 +99,7 @@ def test_special_and_stop_tokens_are_no_text():
     ("arguments", "code", "words"),
     [
         ({"vocab_size": 1}, "tokenizer-vocab-size", "smaller than the 2 tokens"),
-        ({"vocab_size": -5}, "tokenizer-vocab-size", "smaller than the 2 tokens"),
+        ({"vocab_size": -5}, "tokenizer-vocab-size", "of -5 ids; expected 1 to"),
         ({"vocab_size": 1 << 30}, "tokenizer-vocab-size", "expected 1 to"),
         ({"stop_token_ids": 2}, "tokenizer-id-out-of-range", "stop token id 2 .* of 2 ids"),
         ({"stop_token_ids": [0, -1]}, "tokenizer-id-out-of-range", "stop token id -1"),
@@ -113,7 +114,7 @@ def test_refusals(arguments, code, words):
 
 
 def test_an_empty_vocabulary_is_refused():
-    with pytest.raises(TokenizerError, match="has 0 ids") as caught:
+    with pytest.raises(TokenizerError, match="a vocabulary of 0 ids") as caught:
         TokenizerInfo([])
     assert caught.value.code == "tokenizer-vocab-size"
 
@@ -145,9 +146,8 @@ def test_wrong_types(arguments):
 def test_equality_is_by_what_masks_depend_on():
     base = TokenizerInfo([b"a", b"\n", b"</s>"], stop_token_ids=2)
     same = [
-        TokenizerInfo(["a", "\n", ""], stop_token_ids=[2]),
-        TokenizerInfo(["a", "<0x0A>", "x"], VocabType.BYTE_FALLBACK, stop_token_ids=2),
-        TokenizerInfo(["a", "\n"], vocab_size=3, stop_token_ids=2),
+        TokenizerInfo(["a", "<0x0A>", "</s>"], VocabType.BYTE_FALLBACK, stop_token_ids=2),
+        TokenizerInfo([b"a", "\n", "</s>", ""][:3], stop_token_ids=[2], add_prefix_space=True),
         base,
     ]
     for other in same:
@@ -160,6 +160,7 @@ def test_equality_is_by_what_masks_depend_on():
         TokenizerInfo(["a", "\n", "</s>"], stop_token_ids=2, vocab_size=4),
         TokenizerInfo(["a\n", "", "</s>"], stop_token_ids=2),
         TokenizerInfo(["a", "\n", "</s>"], stop_token_ids=2, special_token_ids=[0]),
+        TokenizerInfo(["a", "\n", "<end>"], stop_token_ids=2),  # spelled otherwise
     ]
     assert len({other.fingerprint for other in different}) == len(different)
     assert all(other != base for other in different)
@@ -179,7 +180,7 @@ def test_from_file(tmp_path):
     )
     info = TokenizerInfo.from_file(path)
     assert info.vocab_type is VocabType.BYTE_LEVEL
-    assert info.decoded_vocab == [b" a", b"b", b""]
+    assert info.decoded_vocab == [b" a", b"b", b"<|endoftext|>"]
     assert (info.stop_token_ids, info.special_token_ids, info.vocab_size) == ([2], [], 3)
     assert TokenizerInfo.from_file(tmp_path, stop_token_ids=1).stop_token_ids == [1]
     assert TokenizerInfo.from_file(str(path), vocab_size=64).vocab_size == 64

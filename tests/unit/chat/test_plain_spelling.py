@@ -21,7 +21,8 @@ _WORDS = [b"\\u", b'"\\', b"\\\\", b"n\\u00", b"\\\\u", b"ame", b'\\"']
 
 
 def _answer(schema: Any, script: Iterable[bytes]) -> str:
-    vocabulary = from_tokens([*_BYTES, *_WORDS, STOP])
+    tokens = [*_BYTES, *_WORDS, STOP]
+    vocabulary = from_tokens(tokens, stop_token_ids=[len(tokens) - 1])
     model = ScriptedModel(script, vocabulary=vocabulary)
     result = Session(model, MaskwrightEngine(vocabulary)).generate("hi", schema, max_tokens=40)
     assert result.finish_reason == "stop"

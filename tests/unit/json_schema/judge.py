@@ -118,10 +118,17 @@ class Judge:
             return True
         members = dict(node.members)
         for key, item in value.items():
-            child = members.get(key, node.additional)
-            if child is not None and not self.judge(child, item):
-                return False
+            nodes = [members[key]] if key in members else []
+            nodes += [child for expr, child in node.patterns if len(key) in self.ends(expr, key, 0)]
+            if not nodes and node.additional is not None:
+                nodes = [node.additional]
+            for child in nodes:
+                if not self.judge(child, item):
+                    return False
         return True
+
+    def on_membernames(self, node, value):
+        return not isinstance(value, dict) or all(self.judge(node.node, key) for key in value)
 
     def on_required(self, node, value):
         return not isinstance(value, dict) or all(key in value for key in node.keys)
@@ -131,6 +138,17 @@ class Judge:
 
     def on_anyof(self, node, value):
         return any(self.judge(child, value) for child in node.items)
+
+    def on_oneof(self, node, value):
+        return sum(self.judge(child, value) for child in node.items) == 1
+
+    def on_not(self, node, value):
+        return not self.judge(node.node, value)
+
+    def on_dependentrequired(self, node, value):
+        if not isinstance(value, dict) or node.key not in value:
+            return True
+        return all(key in value for key in node.needed)
 
     # Regular expressions: the set of positions where a match from `start` may end.
 

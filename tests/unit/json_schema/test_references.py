@@ -149,8 +149,8 @@ def test_siblings_are_ignored_in_old_drafts(draft):
         ("#/$defs/list/anyOf/-", 'has no "-"'),
         ("#/type/x", 'the string "object" at #/type has no "x"'),
         ("#nowhere", 'there is no anchor "nowhere"'),
-        ("other.json#/$defs/U", '"other.json" is not in this document'),
-        ("http://json-schema.org/draft-07/schema#", "other documents are not loaded"),
+        ("other.json#/$defs/U", '"other.json" is neither in this document nor in the registry'),
+        ("http://json-schema.org/draft-03/schema#", "pass it in registry={uri: schema}"),
         ("Pet", "the definitions here are #/$defs/User, #/$defs/a~1b, #/$defs/list"),
     ],
 )

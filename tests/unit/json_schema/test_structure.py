@@ -117,6 +117,37 @@ def test_object_members_keep_their_order_and_text():
     assert judge.root.additional is None
 
 
+def test_key_patterns_stand_beside_members_and_the_others():
+    schema = {
+        "additionalProperties": False,
+        "patternProperties": {"^x-": {"type": "null"}, "a": True},
+        "properties": {"b": True},
+    }
+    judge = judge_of(schema)
+    assert isinstance(judge.root, n.Object)
+    assert [key for key, _ in judge.root.members] == ["b"]
+    assert [judge.node(node) for _, node in judge.root.patterns] == [n.Types(f.TYPE_NULL), n.Any()]
+    assert judge.node(judge.root.additional) == n.Never()
+    assert judge.accepts({"b": 1, "x-": None, "ca": 2})
+    assert not judge.accepts({"x-a": 1})
+    assert not judge.accepts({"c": 1})
+
+
+def test_equal_patterns_of_keys_and_strings_are_one_expression():
+    schema = {"patternProperties": {"^a+$": {"pattern": "^a+$"}}}
+    judge = judge_of(schema)
+    (pattern, node), *_ = judge.root.patterns
+    assert judge.node(node) == n.StringLanguage(pattern)
+
+
+def test_names_are_judged_by_a_node():
+    judge = judge_of({"propertyNames": {"maxLength": 1}})
+    assert judge.node(judge.root.node) == n.StringLength(0, 1)
+    assert judge.accepts({"a": 1, "": 2})
+    assert not judge.accepts({"ab": 1})
+    assert root_of({"propertyNames": False}) == n.MemberNames(0)
+
+
 @pytest.mark.parametrize("strict", [True, False])
 def test_additional_true_opens_objects_and_arrays_where_that_matters(strict):
     judge = judge_of({"additionalProperties": True, "items": True}, strict_mode=strict)

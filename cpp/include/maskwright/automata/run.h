@@ -59,6 +59,19 @@ class Arena {
   }
 
   RegisterPool& regs() { return regs_; }
+  // How much there is; what came later can be dropped where nothing refers to it any more.
+  struct Size {
+    uint32_t nodes = 0;
+    uint32_t sets = 0;
+    uint32_t regs = 0;
+    uint32_t total() const { return nodes + sets + regs; }
+  };
+  Size size() const { return {nodes_.size(), sets_.size(), regs_.size()}; }
+  void truncate(const Size& size) {
+    nodes_.truncate(size.nodes);
+    sets_.truncate(size.sets);
+    regs_.truncate(size.regs);
+  }
   std::size_t memory_bytes() const {
     return nodes_.memory_bytes() + sets_.memory_bytes() + regs_.memory_bytes();
   }

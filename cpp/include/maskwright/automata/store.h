@@ -151,6 +151,8 @@ class RegisterPool {
   }
   Reg intern(std::span<const uint32_t> content) { return words_.intern(content).id; }
   std::span<const uint32_t> get(Reg reg) const { return words_.get(reg); }
+  uint32_t size() const { return words_.size(); }
+  void truncate(uint32_t size) { words_.truncate(size); }
   std::size_t memory_bytes() const { return words_.memory_bytes(); }
 
   // Stands for a content that is not known here.

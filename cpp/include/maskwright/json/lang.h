@@ -63,6 +63,7 @@ class LangTable {
   Lang& get(LangId id) { return *langs_[id]; }
 
   LangId any_text();                                    // every code point string
+  LangId texts_of_length(uint32_t min, uint32_t max);   // in code points; kUnbounded = no limit
   LangId pattern(uint32_t expr);                        // STRING_LANGUAGE: an IR expression
   LangId literals(std::span<const std::string> texts);  // one of these strings (UTF-8)
   LangId intersection(std::span<const LangId> langs);   // n >= 1; any_text() is neutral

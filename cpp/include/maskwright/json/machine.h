@@ -34,6 +34,8 @@ class JsonMachine {
   // True iff some value satisfies the target and can be spelled. Explores everything reachable
   // from it, so that no limit can be met later.
   bool productive(uint32_t target);
+  // The schema node to blame for a JSON expression without a value: the smallest that has none.
+  uint32_t blame(uint32_t json_expr);
   // The state before a value judged by `targets` (sorted callee ids, all productive, all of the
   // same options), without leading whitespace.
   StateId start(std::span<const uint32_t> targets);

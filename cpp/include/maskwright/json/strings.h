@@ -17,6 +17,8 @@
 
 namespace maskwright {
 
+class NameClasses;
+
 struct StringItem {
   uint32_t accept;  // callee id returned when this alternative accepts
   LangId lang;
@@ -42,18 +44,20 @@ class NumberFamily : public Family {
   virtual StateId start(std::span<const NumberItem> items) = 0;
 };
 
-// Register content of a KeyFamily state: [open, allowed bits in words], bit i of word i / 32 for
-// key i of the sorted key list. open = 1: names that are no declared key are possible too. open =
-// 3: as 1, but some of them, unknown here, are not (RegisterPool::note_unsure()).
+// A member name returns its labels: {index} of a name that is listed, else one for each of the
+// NameClasses that have the name, their classes numbered one after the other from the list's size
+// on. Register content: [doubts, bits of the allowed labels in words]. Doubts: bit 0 says that some
+// unlisted names, unknown here, must not come again (RegisterPool::note_unsure()); the rest how
+// many at most, where that may matter.
 class KeyFamily : public Family {
  public:
   // `keys`: UTF-8, sorted by code points, unique. Returns an id for the list (hash-consed).
-  virtual uint32_t key_list(std::span<const std::string> keys) = 0;
-  // The state *before* the opening quote (its row has the one edge '"'). Returns {index} of the
-  // key in the list, or {list size} for another name.
+  virtual uint32_t key_list(std::span<const std::string> keys,
+                            std::span<const NameClasses* const> classes) = 0;
+  // The state *before* the opening quote (its row has the one edge '"').
   virtual StateId start(uint32_t key_list) = 0;
-  // The same, refusing the names of a set (name_set.h; other names than the declared ones), and
-  // returning the name that was read in the register.
+  // The same, refusing the names of a set (name_set.h; unlisted names), and returning the name that
+  // was read in the register.
   virtual Target start_refusing(StateId start, Reg reg, Reg names, RegisterPool& regs) = 0;
 };
 

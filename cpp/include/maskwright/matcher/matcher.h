@@ -2,7 +2,9 @@
 //
 // A matcher and its forks share one arena of stacks, registers and steps. A step is immutable and
 // knows its parent, so accepting appends one, rolling back goes to a parent, and a fork copies the
-// current step's index. Everything runs under the compiled grammar's mutex: matchers of one grammar
+// current step's index. What was taken back is dropped as soon as the arena has one owner, so that
+// accepting and rolling back for ever needs no more memory than the longest text did; while forks
+// are alive it stays. Everything runs under the compiled grammar's mutex: matchers of one grammar
 // may be used from several threads, one matcher from one thread at a time.
 #pragma once
 
@@ -10,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +32,8 @@ class Matcher {
   bool accept_token(int64_t token);
   // One step for the whole text, or nothing.
   bool accept_bytes(std::string_view text);
+  // How many of the tokens accept_token would accept one after the other. Changes nothing.
+  std::size_t validate_tokens(std::span<const int64_t> tokens);
   enum class Fill : uint8_t { kCold, kSome, kAll };
   // Writes vocabulary.mask_words() words. kSome: some bit below vocab_size is 0; kAll: none is;
   // kCold (only with `walk` false): nothing usable was written, since a trie walk is needed. Raises
@@ -43,33 +48,65 @@ class Matcher {
   // The text so far is complete.
   bool is_completed() const;
   uint64_t num_steps() const;
+  // Of the steps, stacks and registers that this matcher and its forks hold.
+  std::size_t memory_bytes() const;
+
+  // Looking ahead (jump.cpp). Nothing changes.
+  // The bytes that every completion goes on with, at most `limit`; it ends where the text may end
+  // or a token may come that is no text.
+  std::string forced_bytes(std::size_t limit);
+  // `ahead` can be read. The offsets in it, ascending, at which a token may begin that reads the
+  // rest of `ahead` and more; its size among them if anything but a stop token may follow it. With
+  // an offset inside a code point also those of the tokens that may end there.
+  std::vector<uint32_t> open_tokens(std::string_view ahead);
+  // The longest token at each place, until the text or the tokens are at an end.
+  std::vector<uint32_t> longest_tokens(std::string_view ahead) const;
+  // The last bytes accepted, none from before a token that is no text.
+  std::string recent_text(std::size_t max_bytes) const;
+
   const std::vector<uint32_t>& stop_token_ids() const { return stop_token_ids_; }
   const CompiledGrammar& grammar() const { return *grammar_; }
 
  private:
   struct Step {
-    uint32_t parent;
-    uint32_t configs;  // interned words of the closed configurations
-    uint32_t depth;
-    bool completed;
-    bool stopped;  // by a stop token
+    uint32_t parent = 0;
+    uint32_t configs = 0;  // interned words of the closed configurations
+    uint32_t depth = 0;
+    uint32_t token = kText;
+    bool completed = false;
+    bool stopped = false;  // by a stop token
+    // What the family held after this step. All that the step and those before it refer to.
+    Arena::Size arena_size{};
+    uint32_t num_configs = 0;
+    uint32_t num_texts = 0;
   };
+  static constexpr uint32_t kText = 0xFFFFFFFF;  // no token: the newest of the texts
   struct Family {
     explicit Family(CompiledGrammar& grammar) : runner(grammar.store(), grammar.rules()) {}
     Arena arena;
     WordInterner configs;
-    StablePool<Step> steps;
+    StablePool<Step> steps;  // parents before children
+    StablePool<std::string> texts;
     Runner runner;
     ConfigSet now, next;
     std::vector<SetId> returned;
     std::unordered_map<uint32_t, bool> finishable;  // by interned configurations (finish.cpp)
+
+    // Appends a step that has all but its sizes.
+    uint32_t append(Step step);
+    // Drops what came after the step, once it is worth the while.
+    void truncate(uint32_t step);
   };
+  static constexpr uint32_t kRoot = 1;  // the first step; 0 stands before it
 
   void start();
-  std::span<const Config> configs() const { return configs(family_->steps[step_].configs); }
+  void reclaim();
+  const Step& now() const { return family_->steps[step_]; }
+  std::span<const Config> configs() const { return configs(now().configs); }
   std::span<const Config> configs(uint32_t id) const;
   // Appends the step of the configurations in `set`, not yet closed.
-  void push_step(ConfigSet& set);
+  void push_step(ConfigSet& set, uint32_t token);
+  bool accept(int64_t token);
   bool read(std::string_view text, ConfigSet& out);
   void add_token_symbols(std::span<const Config> from, uint32_t token, ConfigSet& out);
   // The configurations after a token, not closed; empty if it is refused.
@@ -86,8 +123,16 @@ class Matcher {
   };
   Closed close_and_intern(ConfigSet& set);
   bool finishable(ConfigSet set);
-  bool search_completion(uint32_t configs);
+  // From a place inside tokens that end below the nodes; of configurations that aren't complete.
+  bool search_completion(uint32_t configs, std::span<const uint32_t> nodes);
   void drop_unfinishable(std::span<uint32_t> row);
+
+  struct Ahead;
+  bool may_read_symbol(std::span<const Config> configs) const;
+  bool advance(const Ahead& from, uint8_t byte, Ahead& to);
+  bool find_forced(const Ahead& from, uint8_t& byte, Ahead& to);
+  void add_beginnings_before(std::string_view ahead, std::vector<uint32_t>& offsets) const;
+  bool reads_token_below(uint32_t node, std::span<const Config> from);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<Family> family_;

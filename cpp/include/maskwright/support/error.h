@@ -21,6 +21,8 @@ enum class ErrorKind : uint8_t {
 
 class Error : public std::runtime_error {
  public:
+  static constexpr uint32_t kNoNode = 0xFFFFFFFF;
+
   Error(ErrorKind kind, std::string code, const std::string& message)
       : std::runtime_error(message), kind_(kind), code_(std::move(code)) {}
 
@@ -33,9 +35,18 @@ class Error : public std::runtime_error {
     return error;
   }
 
-  static Error unsupported(std::string code, const std::string& message, std::string feature) {
+  static Error unsupported(std::string code, const std::string& message, std::string feature,
+                           uint32_t node = kNoNode) {
     Error error(ErrorKind::kUnsupported, std::move(code), message);
     error.subject_ = std::move(feature);
+    error.node_ = node;
+    return error;
+  }
+
+  // A schema without a value because of one node of it.
+  static Error unsatisfiable(std::string code, const std::string& message, uint32_t node) {
+    Error error(ErrorKind::kUnsatisfiable, std::move(code), message);
+    error.node_ = node;
     return error;
   }
 
@@ -51,12 +62,15 @@ class Error : public std::runtime_error {
   const std::string& subject() const { return subject_; }
   // The limit's value, or the byte offset of a malformed buffer.
   uint64_t value() const { return value_; }
+  // The schema node of the IR that the error is about; kNoNode: not known.
+  uint32_t node() const { return node_; }
 
  private:
   ErrorKind kind_;
   std::string code_;
   std::string subject_;
   uint64_t value_ = 0;
+  uint32_t node_ = kNoNode;
 };
 
 }  // namespace maskwright

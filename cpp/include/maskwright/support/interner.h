@@ -1,5 +1,8 @@
 // Hash-consing of word sequences: equal contents get equal ids. Used for states, sets, registers
-// and mask keys. Ids are dense and start at 0; contents never move. Not synchronised.
+// and mask keys. Ids are dense and start at 0; contents never move. The newest can be dropped
+// again: a slot of the table is taken by passing over slots of smaller ids only, so taking contents
+// out in the reverse order of their ids leaves a table as if they had never been there. Not
+// synchronised.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +33,8 @@ class WordInterner {
     return {entry.words, entry.length};
   }
   uint32_t size() const { return entries_.size(); }
+  // Drops the contents with ids from `size` on.
+  void truncate(uint32_t size);
   std::size_t memory_bytes() const;
 
   static constexpr uint32_t kMissing = 0xFFFFFFFF;
@@ -46,14 +51,18 @@ class WordInterner {
     }
   };
 
+  struct Block {
+    std::unique_ptr<uint32_t[]> words;
+    std::size_t size;
+    std::size_t used;
+  };
+
   const uint32_t* store(std::span<const uint32_t> words);
-  void rehash();
+  void rehash(std::size_t size);
 
   StablePool<Entry> entries_;
   std::vector<uint32_t> slots_;  // id + 1, 0 = empty; size is a power of two
-  std::vector<std::unique_ptr<uint32_t[]>> blocks_;
-  std::size_t block_used_ = 0;
-  std::size_t block_size_ = 0;
+  std::vector<Block> blocks_;    // none is unused
   std::size_t block_words_ = 0;
 };
 

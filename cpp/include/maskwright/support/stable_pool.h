@@ -40,6 +40,16 @@ class StablePool {
     return index;
   }
 
+  // Drops the elements from `size` on. One chunk more than needed is kept for the next ones.
+  void truncate(uint32_t size) {
+    while (size_ > size) (*this)[--size_] = T();
+    for (uint32_t k = chunk_of(size_) + 2; k < chunks_.size(); ++k) {
+      T* chunk = chunks_[k].exchange(nullptr, std::memory_order_relaxed);
+      if (chunk == nullptr) break;
+      delete[] chunk;
+    }
+  }
+
   std::size_t memory_bytes() const {
     std::size_t total = 0;
     for (std::size_t k = 0; k < chunks_.size(); ++k) {

@@ -1,4 +1,4 @@
-"""Keywords that apply schemas to the same instance: `$ref`, `allOf`, `anyOf`, `oneOf`, `not`.
+"""Keywords that apply schemas to the same instance: references, `allOf`, `anyOf`, `oneOf`, `not`.
 
 Idea: `allOf` adds the nodes of its schemas to the conjunction that the location is anyway; the
 others are one node each, which the core decides. A reference is an edge to the node of its target,
@@ -13,21 +13,50 @@ from .faults import malformed
 
 if TYPE_CHECKING:
     from .convert import Converter
-    from .references import Target
+    from .resources import Target
 
-__all__ = ["all_of", "any_of", "definitions", "negation", "one_of", "ref"]
+__all__ = [
+    "all_of",
+    "any_of",
+    "definitions",
+    "dynamic_ref",
+    "negation",
+    "one_of",
+    "recursive_ref",
+    "ref",
+]
 
 
 def ref(conv: Converter, key: str, value: Any) -> None:
     """`$ref`: whatever its target says."""
+    _check_reference(conv, key, value)
+    _refer(conv, conv.document.resolve(value, conv.resource, conv.location))
+
+
+def dynamic_ref(conv: Converter, key: str, value: Any) -> None:
+    """`$dynamicRef`: as `$ref`, and at a dynamic anchor its outermost one in the dynamic scope."""
+    _check_reference(conv, key, value)
+    _refer(conv, conv.document.resolve_dynamic(value, conv.resource, conv.location))
+
+
+def recursive_ref(conv: Converter, key: str, value: Any) -> None:
+    """`$recursiveRef`: the resource, or the outermost one where `$recursiveAnchor` asks for it."""
+    if value != "#":
+        raise malformed(value, 'the string "#"', conv.location, key)
+    _refer(conv, conv.document.resolve_recursive(value, conv.resource, conv.location))
+
+
+def _check_reference(conv: Converter, key: str, value: Any) -> None:
     if not isinstance(value, str):
         raise malformed(value, "a URI reference as a string", conv.location, key)
-    target = conv.document.resolve(value, conv.resource, conv.location)
+
+
+def _refer(conv: Converter, target: Target) -> None:
     schema, location, resource = target
     if isinstance(schema, bool):
         conv.parts.append(conv.builder.any() if schema else conv.builder.never())
         return
-    conv.note_in_place([schema])
+    conv.note_in_place([schema], resource)
     conv.visit_target(schema, location, resource)
     conv.pending.append((_finish_ref, target))
 

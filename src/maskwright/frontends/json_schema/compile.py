@@ -9,20 +9,24 @@ Cost: one pass over the part of the schema that the root reaches.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...certificate import Certificate
 from ...errors import GrammarError, UnsupportedFeatureError
 from ...ir import Builder
 from .constants import MAX_CONSTANT_VALUES
-from .convert import Converter
+from .convert import Converter, Places
 from .counts import MAX_COUNT
 from .dialects import DEFAULT, Dialect, dialect_named
-from .faults import not_a_schema
-from .json_text import parse_json
+from .formats import FORMATS
+from .inputs import schema_of
 from .locations import MAX_IGNORED_BYTES, render_all
 from .numbers import MAX_NUMBER_DIGITS
-from .references import Document
+from .references import MAX_DYNAMIC_SCOPES, Document, ScopesNeededError
+from .registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["DEFAULT_MAX_WHITESPACE", "compile_json_schema"]
 
@@ -45,22 +49,29 @@ def compile_json_schema(
     any_order: bool = False,
     assert_format: bool = True,
     dialect: str | None = None,
+    registry: Mapping[str, Any] | None = None,
+    nullable: bool = False,
     max_number_digits: int = MAX_NUMBER_DIGITS,
     max_constant_values: int = MAX_CONSTANT_VALUES,
     max_ignored_bytes: int = MAX_IGNORED_BYTES,
+    max_dynamic_scopes: int = MAX_DYNAMIC_SCOPES,
+    places: Places | None = None,
 ) -> tuple[bytes, Certificate]:
     """Return the IR of the JSON texts that are valid under a schema, and its certificate.
 
     Supported keywords: `type`, `enum`, `const`; `properties`, `additionalProperties`, `required`,
     `minProperties`, `maxProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`,
     `maxItems`; `minLength`, `maxLength`, `pattern`; `minimum`, `maximum`, `exclusiveMinimum`,
-    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`; `$ref` within the document. What a keyword
-    means follows the draft that `$schema` names. Annotations and unknown keywords are listed in the
+    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`, `oneOf`, `not`; `if`, `then`, `else`;
+    `dependentRequired`, `dependentSchemas`, `dependencies`; `$ref` within the document. What a
+    keyword means follows the draft that `$schema` names; under `not` and `if` nothing names members
+    or items that strict mode would count. Annotations and unknown keywords are listed in the
     certificate; every other keyword that constrains values is refused, where the root reaches it.
 
     Args:
-        schema: A dict or a Boolean, JSON text, or a class with ``model_json_schema()``. A float in
-            a dict stands for the decimal that its ``repr`` shows. The schema is not changed.
+        schema: A dict or a Boolean, JSON text, or a type that pydantic can read; see
+            ``inputs.schema_of``. A float in a dict stands for the decimal that its ``repr`` shows.
+            The schema is not changed.
         any_whitespace: JSON whitespace is free between two tokens, and separators are bare; else
             there is no whitespace but that of ``separators``.
         indent: Only None without ``any_whitespace``; without effect with it.
@@ -70,14 +81,20 @@ def compile_json_schema(
             schema says nothing about the others.
         max_whitespace_cnt: Bytes of free whitespace at one place at most; None: 256.
         any_order: Members may come in any order; else declared ones come first, in that order.
-        assert_format: `format` constrains (and is refused at present, if a draft defines the
-            format); else it is an annotation.
+        assert_format: `format` constrains, with the formats that some draft defines; else it is an
+            annotation.
         dialect: The draft of a schema without `$schema`: ``"draft4"``, ``"draft6"``, ``"draft7"``,
             ``"draft2019-09"``, ``"draft2020-12"`` or a meta-schema's URI. None: 2020-12 plus the
             older spellings that do not contradict it.
+        registry: Other documents that references may lead to: schemas (dict, bool or JSON text) by
+            URI. The meta-schemas of the supported drafts are always there. Nothing is ever fetched.
+        nullable: ``nullable: true`` beside `type` admits null, as in OpenAPI 3.0; else it is an
+            annotation.
         max_number_digits: Limit on the digits of a number once its exponent is written out.
         max_constant_values: Limit on the values in one `enum` or `const`.
         max_ignored_bytes: Limit on the length of all pointers that the certificate lists.
+        max_dynamic_scopes: Limit on the scopes in which schemas with dynamic references are read.
+        places: Receives, for each schema node of the IR, where the first schema with it stands.
 
     Raises:
         InvalidSchemaError: The schema is malformed, or a reference leads nowhere; with ``pointer``.
@@ -97,22 +114,31 @@ def compile_json_schema(
         separators, indent, any_whitespace=any_whitespace
     )
     max_whitespace = _check_whitespace(max_whitespace_cnt) if any_whitespace else 0
-    source = _read(schema)
-    builder = Builder()
+    source = schema_of(schema)
+    documents = Registry(registry)
     facts: set[str] = set()
     ignored: tuple[str, ...] = ()
     if isinstance(source, bool):
+        builder = Builder()
         node = builder.any() if source else builder.never()
     else:
-        converter = Converter(
-            builder,
-            Document(source, default_dialect),
+        converter = _converted(
+            lambda scoped: Document(
+                source,
+                default_dialect,
+                documents,
+                scoped=scoped,
+                max_dynamic_scopes=max_dynamic_scopes,
+            ),
             strict=strict_mode,
             assert_format=assert_format,
+            nullable=nullable,
             max_number_digits=max_number_digits,
             max_constant_values=max_constant_values,
+            places=places,
         )
-        node = converter.convert()
+        builder = converter.builder
+        node = converter.root_node
         facts = converter.facts
         ignored = render_all(converter.ignored, max_bytes=max_ignored_bytes)
     root = builder.rule("root")
@@ -132,15 +158,15 @@ def compile_json_schema(
     return builder.finish(root), Certificate(exact=True, narrowed=narrowed, ignored=ignored)
 
 
-def _read(schema: Any) -> dict[str, Any] | bool:
-    """Return the schema as an object or a Boolean, whatever form it was given in."""
-    if isinstance(schema, str):
-        schema = parse_json(schema)
-    elif callable(getattr(schema, "model_json_schema", None)):
-        schema = schema.model_json_schema()
-    if isinstance(schema, (dict, bool)):
-        return schema
-    raise not_a_schema(schema, None)
+def _converted(open_document: Callable[[bool], Document], **options: Any) -> Converter:
+    """Return the conversion of a document; dynamic scopes are kept apart only if they matter."""
+    try:
+        converter = Converter(Builder(), open_document(False), **options)
+        converter.convert()
+    except ScopesNeededError:
+        converter = Converter(Builder(), open_document(True), **options)
+        converter.convert()
+    return converter
 
 
 def _check_dialect(name: str | None) -> Dialect:
@@ -213,6 +239,11 @@ def _narrowed(
             "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, "
             "const or enum"
         )
+    entries += [
+        f"format {name}: {found.narrowed}"
+        for name, found in FORMATS.items()
+        if f"format {name}" in facts
+    ]
     if "clipped count" in facts:
         entries.append(f"counts: at most {MAX_COUNT}")
     return tuple(entries)

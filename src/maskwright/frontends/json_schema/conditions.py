@@ -57,7 +57,7 @@ def branch(conv: Converter, key: str, _value: Any) -> None:
 def dependent_schemas(conv: Converter, key: str, value: Any) -> None:
     """`dependentSchemas`: schemas for the object, each if it has a certain member."""
     if _speaks_of_objects(conv, key, value):
-        _queue(conv, key, value)
+        _apply(conv, key, value)
 
 
 def dependent_required(conv: Converter, key: str, value: Any) -> None:
@@ -71,13 +71,10 @@ def dependencies(conv: Converter, key: str, value: Any) -> None:
     """`dependencies`: both of them, told apart by the value's form."""
     if not _speaks_of_objects(conv, key, value):
         return
-    schemas = {}
     for name, needed in value.items():
         if isinstance(needed, (list, tuple)):
             _require(conv, key, name, needed)
-        else:
-            schemas[name] = needed
-    _queue(conv, key, schemas)
+    _apply(conv, key, {n: s for n, s in value.items() if not isinstance(s, (list, tuple))})
 
 
 def _speaks_of_objects(conv: Converter, key: str, value: Any) -> bool:
@@ -92,13 +89,13 @@ def _speaks_of_objects(conv: Converter, key: str, value: Any) -> bool:
     return True
 
 
-def _require(conv: Converter, key: str, name: str, needed: Any) -> None:
+def _require(conv: Converter, key: str, name: str, needed: Any, *below: str) -> None:
     if not isinstance(needed, (list, tuple)):
-        raise malformed(needed, "an array of member names", conv.location, key, name)
+        raise malformed(needed, "an array of member names", conv.location, key, name, *below)
     for index, other in enumerate(needed):
         if not isinstance(other, str):
             expected = "a member name as a string"
-            raise malformed(other, expected, conv.location, key, name, str(index))
+            raise malformed(other, expected, conv.location, key, name, *below, str(index))
     if not needed:
         return
     try:
@@ -107,7 +104,12 @@ def _require(conv: Converter, key: str, name: str, needed: Any) -> None:
         raise surrogate(error.object, conv.location, key) from None
 
 
-def _queue(conv: Converter, key: str, schemas: dict[str, Any]) -> None:
+def _apply(conv: Converter, key: str, schemas: dict[str, Any]) -> None:
+    # Schemas that only require members are common, and the core knows them in closed form.
+    plain = {n: s for n, s in schemas.items() if isinstance(s, dict) and [*s] == ["required"]}
+    for name, schema in plain.items():
+        _require(conv, key, name, schema["required"], "required")
+    schemas = {n: s for n, s in schemas.items() if n not in plain}
     for name in reversed(schemas):
         conv.visit(schemas[name], key, name)
     conv.note_in_place([*schemas.values()])
@@ -123,6 +125,9 @@ def _finish_dependent(conv: Converter, argument: tuple[str, dict[str, Any]]) -> 
             has = builder.all_of((builder.types(f.TYPE_OBJECT), builder.required((name,))))
         except UnicodeEncodeError as error:
             raise surrogate(error.object, conv.location, key) from None
-        applies = builder.all_of((has, conv.node_of(schema)))
+        applies = conv.node_of(schema)
+        if conv.strict:
+            # What the schema names may be there only if the member is.
+            applies = builder.all_of((has, applies))
         lacks = builder.negation(builder.required((name,)))
         conv.parts.append(builder.any_of((no_object, lacks, applies)))

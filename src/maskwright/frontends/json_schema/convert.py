@@ -11,7 +11,7 @@ Cost: linear in the reachable part of the schema; no recursion, nothing is copie
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...errors import InvalidSchemaError
 from .faults import non_string_key, not_a_schema
@@ -19,16 +19,21 @@ from .locations import Location, render
 
 if TYPE_CHECKING:
     from ...ir import Builder
-    from .references import Document, Resource
+    from .references import Document
+    from .resources import Resource
 
-__all__ = ["ABSENT", "Converter"]
+__all__ = ["ABSENT", "Converter", "Places"]
 
 ABSENT: Any = object()
 """Stands for a keyword that is not there; None is a value that a schema can hold."""
 
 _STRUCTURAL = {"$defs", "$id", "$ref", "$schema", "definitions", "id"}
 
+_Place: TypeAlias = "tuple[int, Resource]"
+
 Finisher = Callable[["Converter", Any], None]
+Places: TypeAlias = "dict[int, tuple[Location, dict[str, Any]]]"
+"""Where the first schema with a node stands, by node."""
 
 
 class Converter:
@@ -40,6 +45,7 @@ class Converter:
         strict: Objects that name members, and arrays with a prefix, are closed unless they say
             otherwise.
         assert_format: `format` constrains.
+        nullable: `nullable: true` beside `type` admits null.
         max_number_digits: Limit on the digits of a number written without exponent.
         max_constant_values: Limit on the values in one `enum` or `const`.
         schema: The schema at hand; handlers look up siblings here.
@@ -48,8 +54,11 @@ class Converter:
         parts: Nodes whose conjunction the location becomes.
         pending: Finishers with their argument, called when the schemas below are converted.
         patterns: Expressions of the patterns so far.
+        formats: Nodes of the formats so far.
         ignored: Keywords without effect, by location.
+        places: Receives the place of each node, where someone asks for it.
         facts: Names of what was met, of which the certificate speaks.
+        root_node: The node of the whole schema, after the conversion.
     """
 
     def __init__(
@@ -59,21 +68,26 @@ class Converter:
         *,
         strict: bool,
         assert_format: bool,
+        nullable: bool,
         max_number_digits: int,
         max_constant_values: int,
+        places: Places | None = None,
     ) -> None:
         self.builder = builder
         self.document = document
         self.strict = strict
         self.assert_format = assert_format
+        self.nullable = nullable
         self.max_number_digits = max_number_digits
         self.max_constant_values = max_constant_values
+        self.places = places
         self.schema: dict[str, Any] = document.root.schema
         self.location: Location = None
         self.resource: Resource = document.root
         self.parts: list[int] = []
         self.pending: list[tuple[Finisher, Any]] = []
-        self.patterns: dict[str, int | None] = {}
+        self.patterns: dict[str, int] = {}
+        self.formats: dict[str, list[int]] = {}
         self.ignored: list[tuple[Location, str]] = []
         self.facts: set[str] = set()
         # Schemas still to be converted, or (with parts) to be finished.
@@ -87,12 +101,15 @@ class Converter:
             ]
         ] = []
         # Schemas that judge the same instance as the schema they stand in or are referred from.
-        self._in_place: list[tuple[dict[str, Any], Location, list[Any]]] = []
+        self._in_place: list[tuple[dict[str, Any], Location, Resource, list[Any], Resource]] = []
         self._cyclic = False
+        self.root_node = -1
 
-    def convert(self) -> int:
-        """Convert the document and return the node of its root."""
+    def convert(self) -> None:
+        """Convert the document; `root_node` is the node of its root."""
         root = self.document.root
+        if self.places is not None:
+            self.places.clear()
         stack = self._stack
         stack.append((root.schema, None, root, None, []))
         while stack:
@@ -110,7 +127,7 @@ class Converter:
                 self._leave()
         if self._cyclic:
             self._check_reference_loops()
-        return root.nodes[id(root.schema)]
+        self.root_node = root.nodes[id(root.schema)]
 
     def _enter(self, schema: dict[str, Any], location: Location, resource: Resource) -> None:
         resource.nodes[id(schema)] = -1
@@ -135,7 +152,7 @@ class Converter:
                 handler = handlers.get(keyword)
                 if handler is not None:
                     handler(self, keyword, value)
-                else:
+                elif not (keyword == "nullable" and self.nullable and "type" in schema):
                     self.ignore(keyword)
         if pending:
             # Below the schemas that the handlers have queued.
@@ -153,6 +170,18 @@ class Converter:
         if state < -1:
             self.builder.define_node(-2 - state, node)
         nodes[key] = node
+        if self.places is not None:
+            self._note_place(node, state)
+
+    def _note_place(self, node: int, state: int) -> None:
+        here = (self.location, self.schema)
+        assert self.places is not None
+        for part in self.parts:
+            self.places.setdefault(part, here)
+        if len(self.parts) != 1:
+            self.places[node] = here
+        if state < -1:
+            self.places[-2 - state] = here
 
     # What handlers use on the way down.
 
@@ -180,9 +209,10 @@ class Converter:
         if id(value) not in resource.nodes:
             self._stack.append((value, location, resource, None, []))
 
-    def note_in_place(self, schemas: list[Any]) -> None:
-        """Note that schemas judge the same instance as the schema at hand."""
-        self._in_place.append((self.schema, self.location, schemas))
+    def note_in_place(self, schemas: list[Any], resource: Resource | None = None) -> None:
+        """Note that schemas, of ``resource``, judge the same instance as the schema at hand."""
+        here = self.resource
+        self._in_place.append((self.schema, self.location, here, schemas, resource or here))
 
     # What finishers use on the way up.
 
@@ -192,7 +222,7 @@ class Converter:
         if node is None:
             if isinstance(value, bool):
                 return self.builder.any() if value else self.builder.never()
-            return self.target_node(value, self.document.resource_at(value))
+            return self.target_node(value, self.document.enter(value, None, self.resource))
         return node if node >= 0 else self.target_node(value, self.resource)
 
     def target_node(self, value: dict[str, Any], resource: Resource) -> int:
@@ -212,11 +242,12 @@ class Converter:
 
         Colours a graph whose edges keep to one instance; an edge to a schema on the path is a loop.
         """
-        edges: dict[int, tuple[Location, list[Any]]] = {}
-        for schema, location, below in self._in_place:
-            edges.setdefault(id(schema), (location, []))[1].extend(below)
-        on_path: set[int] = set()
-        done: set[int] = set()
+        edges: dict[_Place, tuple[Location, list[_Place]]] = {}
+        for schema, location, resource, below, around in self._in_place:
+            children = [self._place(child, around) for child in below if isinstance(child, dict)]
+            edges.setdefault((id(schema), resource), (location, []))[1].extend(children)
+        on_path: set[_Place] = set()
+        done: set[_Place] = set()
         for start in edges:
             path = [(start, iter(edges[start][1]))] if start not in done else []
             on_path.add(start)
@@ -227,12 +258,18 @@ class Converter:
                     path.pop()
                     on_path.discard(key)
                     done.add(key)
-                elif id(child) in on_path:
+                elif child in on_path:
                     raise self._loop_error(edges[key][0])
-                elif id(child) in edges and id(child) not in done:
-                    on_path.add(id(child))
-                    path.append((id(child), iter(edges[id(child)][1])))
+                elif child in edges and child not in done:
+                    on_path.add(child)
+                    path.append((child, iter(edges[child][1])))
             on_path.discard(start)
+
+    def _place(self, schema: dict[str, Any], around: Resource) -> _Place:
+        """Return what tells a schema apart: the object, and the resource it was converted in."""
+        if id(schema) not in around.nodes:
+            around = self.document.enter(schema, None, around)
+        return id(schema), around
 
     def _loop_error(self, location: Location) -> InvalidSchemaError:
         pointer = render(location)

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...errors import UnsupportedFeatureError
 from . import applicators, arrays, conditions, numbers, objects, scalars
 from . import unsupported as no
-from .faults import describe, malformed
-from .locations import Location, render
+from .formats.keyword import format_
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .convert import Converter
 
-__all__ = ["DEFAULT", "Dialect", "Handler", "dialect_named", "dialect_of"]
+__all__ = ["DEFAULT", "Dialect", "Handler", "dialect_named", "is_standard"]
 
 Handler = Callable[["Converter", str, Any], None]
 
@@ -39,6 +38,7 @@ class Dialect:
         ref_alone: The siblings of a `$ref` have no effect (draft 7 and older).
         items_array: `items` may be an array of schemas, with `additionalItems` for the rest.
         exclusive: Whether `exclusiveMinimum` and `exclusiveMaximum` are numbers, Booleans, or both.
+        assert_format: Its meta-schema asks for `format` to constrain, whatever the option says.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Dialect:
     ref_alone: bool = False
     items_array: bool = True
     exclusive: Literal["number", "boolean", "both"] = "number"
+    assert_format: bool = False
 
 
 def _structural(_conv: Converter, _key: str, _value: Any) -> None:
@@ -71,7 +72,7 @@ _DRAFT_4: dict[str, Handler] = {
     "enum": scalars.enum,
     "exclusiveMaximum": numbers.bounds,
     "exclusiveMinimum": numbers.bounds,
-    "format": no.format_,
+    "format": format_,
     "id": _structural,
     "items": arrays.items,
     "maxItems": arrays.item_count,
@@ -86,7 +87,7 @@ _DRAFT_4: dict[str, Handler] = {
     "not": applicators.negation,
     "oneOf": applicators.one_of,
     "pattern": scalars.pattern,
-    "patternProperties": no.mapping,
+    "patternProperties": objects.properties,
     "properties": objects.properties,
     "required": objects.required,
     "type": scalars.type_,
@@ -97,7 +98,7 @@ _DRAFT_6: dict[str, Handler] = {
     "$id": _structural,
     "const": scalars.const,
     "contains": no.keyword,
-    "propertyNames": no.schema,
+    "propertyNames": objects.property_names,
 }
 _DRAFT_7: dict[str, Handler] = {
     **_DRAFT_6,
@@ -110,7 +111,7 @@ _DRAFT_2019_09: dict[str, Handler] = {
     "$anchor": _structural,
     "$defs": applicators.definitions,
     "$recursiveAnchor": _structural,
-    "$recursiveRef": no.keyword,
+    "$recursiveRef": applicators.recursive_ref,
     "$vocabulary": _structural,
     "dependentRequired": conditions.dependent_required,
     "dependentSchemas": conditions.dependent_schemas,
@@ -123,7 +124,7 @@ _REMOVED_2020_12 = {"$recursiveAnchor", "$recursiveRef", "additionalItems"}
 _DRAFT_2020_12: dict[str, Handler] = {
     **{key: handler for key, handler in _DRAFT_2019_09.items() if key not in _REMOVED_2020_12},
     "$dynamicAnchor": _structural,
-    "$dynamicRef": no.keyword,
+    "$dynamicRef": applicators.dynamic_ref,
     "prefixItems": arrays.prefix_items,
 }
 _EVERY: dict[str, Handler] = {
@@ -155,6 +156,12 @@ _BY_URI = {
 _OLD = tuple(f"json-schema.org/draft-0{number}/" for number in (0, 1, 2, 3, 5))
 
 
+def is_standard(uri: str) -> bool:
+    """Return whether a URI names a meta-schema of a draft, supported or not."""
+    rest = uri.partition("://")[2].rstrip("#")
+    return rest in _BY_URI or rest.startswith(_OLD)
+
+
 def dialect_named(name: str) -> Dialect | None:
     """Return the dialect with a short name or meta-schema URI; None when there is none.
 
@@ -181,22 +188,3 @@ def dialect_named(name: str) -> Dialect | None:
             pointer="#/$schema",
         )
     return DEFAULT
-
-
-def dialect_of(schema: dict[str, Any], location: Location, inherited: Dialect) -> Dialect:
-    """Return the dialect of a resource: what its `$schema` says, else what it inherits."""
-    value = schema.get("$schema")
-    if value is None and "$schema" not in schema:
-        return inherited
-    if not isinstance(value, str):
-        raise malformed(value, "the URI of a meta-schema as a string", location, "$schema")
-    try:
-        return dialect_named(value) or DEFAULT
-    except UnsupportedFeatureError as error:
-        pointer = render(location, "$schema")
-        raise UnsupportedFeatureError(
-            f"{describe(value)} at {pointer}: {error.message}",
-            code=error.code,
-            feature=error.feature,
-            pointer=pointer,
-        ) from None

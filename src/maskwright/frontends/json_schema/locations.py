@@ -16,8 +16,9 @@ __all__ = ["MAX_IGNORED_BYTES", "Location", "escape", "render", "render_all"]
 MAX_IGNORED_BYTES = 64 * 1024 * 1024
 """Default for the total size of the pointers that one certificate lists."""
 
-# None is the root of the document. A location below a keyword that holds one schema has no token.
-Location: TypeAlias = "tuple[Any, str, str | None] | None"
+# None is the root of the document, a URI that of another one. A location below a keyword that holds
+# one schema has no token.
+Location: TypeAlias = "tuple[Any, str, str | None] | str | None"
 
 
 def escape(token: str) -> str:
@@ -35,12 +36,15 @@ def _suffix(location: tuple[Any, str, str | None]) -> str:
 
 
 def render(location: Location, *tokens: str) -> str:
-    """Return the pointer of ``location``, followed by ``tokens``, such as ``"#/properties/a"``."""
+    """Return the pointer of ``location``, followed by ``tokens``, such as ``"#/properties/a"``.
+
+    In another document its URI stands in front.
+    """
     parts = [f"/{escape(token)}" for token in reversed(tokens)]
-    while location is not None:
+    while isinstance(location, tuple):
         parts.append(_suffix(location))
         location = location[0]
-    parts.append("#")
+    parts.append(f"{location or ''}#")
     parts.reverse()
     return "".join(parts)
 

@@ -1,9 +1,9 @@
-"""`$ref`: schema resources, identifiers and JSON pointers within one document.
+"""`$ref`: identifiers, anchors and JSON pointers, within a document and into others.
 
-Idea: a resource is a schema with an identifier of its own (the root always is one); references are
-resolved against the resource they stand in. Nearly all are `#` or `#/a/pointer` and need a walk
-along the pointer only. The first one that is not builds an index of every `$id` and `$anchor`, by a
-walk over the places where schemas stand, so that look-alikes in `enum` or `const` do not count.
+Idea: nearly all references are `#` or `#/a/pointer` and need a walk along the pointer only. The
+first one that is not builds an index of every identifier and anchor, by a walk over the places
+where schemas stand, so that look-alikes in `enum` or `const` do not count. A URI that the index
+does not have is looked up in the registry, whose documents join the index as they are needed.
 Cost: linear in the pointer; the index, once per document, linear in the document.
 Source: RFC 3986 (references), RFC 6901 (pointers), JSON Schema core, "base URI" and "$ref".
 """
@@ -11,77 +11,158 @@ Source: RFC 3986 (references), RFC 6901 (pointers), JSON Schema core, "base URI"
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote, urljoin
 
-from ...errors import InvalidSchemaError
-from .dialects import Dialect, dialect_of
+from ...errors import InvalidSchemaError, LimitExceededError
 from .faults import describe, malformed, not_a_schema
 from .locations import Location, escape, render
+from .registry import Registry
+from .resources import NO_SCOPE, Resource, Target, subschemas
+from .vocabularies import dialect_of
 
-__all__ = ["Document", "Resource", "Target"]
+if TYPE_CHECKING:
+    from .dialects import Dialect
 
-_SCHEMA = {
-    "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items",
-    "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-}  # fmt: skip
-_SCHEMAS = {"allOf", "anyOf", "items", "oneOf", "prefixItems"}
-_NAMED_SCHEMAS = {
-    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
-}  # fmt: skip
+__all__ = ["MAX_DYNAMIC_SCOPES", "Document", "ScopesNeededError"]
+
+MAX_DYNAMIC_SCOPES = 1000
+"""Default for the number of scopes in which resources with dynamic anchors are converted."""
+
 _MAX_LISTED = 8
 _MAX_INDEX_DIGITS = 18
+_RECURSIVE = ""
 
 
-class Resource:
-    """A schema with a base URI, and the nodes that the schemas in it became.
-
-    Attributes:
-        schema: The schema object.
-        location: Where it stands in the document.
-        uri: Its absolute URI without fragment; empty for a document without an identifier.
-        dialect: What its keywords mean.
-        nodes: By identity of a schema object: its node; -1 while it is under construction, and
-            ``-2 - node`` once something refers to it in that time through the reserved ``node``.
-        targets: References resolved so far.
-    """
-
-    __slots__ = ("anchors", "dialect", "location", "nodes", "schema", "targets", "uri")
-
-    def __init__(
-        self, schema: dict[str, Any], location: Location, uri: str, dialect: Dialect
-    ) -> None:
-        self.schema = schema
-        self.location = location
-        self.uri = uri
-        self.dialect = dialect
-        self.nodes: dict[int, int] = {}
-        self.targets: dict[str, Target] = {}
-        self.anchors: dict[str, tuple[dict[str, Any], Location]] = {}
-
-
-# The schema that a reference means, where it stands, and the resource it belongs to.
-Target = tuple[Any, Location, Resource]
+class ScopesNeededError(Exception):
+    """A dynamic reference was met whose target depends on what evaluation came through."""
 
 
 class Document:
-    """One schema document: its resources and the references between them."""
+    """A schema document, and those that it refers to.
 
-    def __init__(self, schema: dict[str, Any], default_dialect: Dialect) -> None:
-        dialect = dialect_of(schema, None, default_dialect)
-        identifier = schema.get(dialect.id_keyword, "")
-        if not isinstance(identifier, str):
-            raise malformed(identifier, "a URI as a string", None, dialect.id_keyword)
-        self.root = Resource(schema, None, identifier.partition("#")[0], dialect)
-        self._resources: dict[int, Resource] = {id(schema): self.root}
+    Args:
+        schema: The schema.
+        default_dialect: That of documents without `$schema`.
+        registry: The other documents.
+        scoped: Keep apart by which resources evaluation comes to a schema.
+        max_dynamic_scopes: Limit on the variants that ``scoped`` leads to.
+    """
+
+    def __init__(
+        self,
+        schema: dict[str, Any],
+        default_dialect: Dialect,
+        registry: Registry | None = None,
+        *,
+        scoped: bool = False,
+        max_dynamic_scopes: int = MAX_DYNAMIC_SCOPES,
+    ) -> None:
+        self._registry = registry or Registry()
+        self._resources: dict[tuple[int, Resource], Resource] = {}
         self._by_uri: dict[str, Resource] | None = None
+        self._walked: set[tuple[int, Resource]] = set()
+        self._loaded: set[str] = set()
+        self._scoped = scoped
+        self._scopes_left = max_dynamic_scopes
+        self._max_dynamic_scopes = max_dynamic_scopes
+        root = self._root_resource(schema, None, "", default_dialect)
+        self._root = root
+        self.root = root
+        if scoped:
+            self._index()
+            self.root = root.variant(root.scope_from(NO_SCOPE))
 
     def enter(self, schema: dict[str, Any], location: Location, outer: Resource) -> Resource:
         """Return the resource of a schema that has the identifier keyword and stands in ``outer``.
 
         That is ``outer`` itself when the identifier is an anchor only, or has no effect.
         """
-        found = self._resources.get(id(schema))
+        return self._in_scope(self._enter(schema, location, outer.origin), outer)
+
+    def resolve(self, reference: str, resource: Resource, location: Location) -> Target:
+        """Return the schema that a reference in ``resource`` means.
+
+        Args:
+            reference: The value of `$ref`.
+            resource: The resource that the reference stands in.
+            location: The location of the schema that has the reference, for errors.
+
+        Raises:
+            InvalidSchemaError: There is no such schema (code ``schema-unresolvable-ref``), or what
+                is there is no schema.
+            LimitExceededError: There are too many dynamic scopes.
+        """
+        schema, at, base = self._resolve(reference, resource.origin, location)
+        return schema, at, self._in_scope(base, resource)
+
+    def resolve_dynamic(self, reference: str, resource: Resource, location: Location) -> Target:
+        """Return the schema that a `$dynamicRef` means; as `resolve`, and then by the scope.
+
+        Raises:
+            ScopesNeededError: The scope decides, and it is not kept track of.
+        """
+        fragment = unquote(reference.partition("#")[2])
+        schema, _, _ = target = self._resolve(reference, resource.origin, location)
+        anchored = isinstance(schema, dict) and schema.get("$dynamicAnchor") == fragment
+        return self._by_scope(fragment, target, resource, dynamic=anchored)
+
+    def resolve_recursive(self, reference: str, resource: Resource, location: Location) -> Target:
+        """Return the schema that a `$recursiveRef` means; raises as `resolve_dynamic`."""
+        schema, _, _ = target = self._resolve(reference, resource.origin, location)
+        anchored = isinstance(schema, dict) and schema.get("$recursiveAnchor") is True
+        return self._by_scope(_RECURSIVE, target, resource, dynamic=anchored)
+
+    def _by_scope(self, name: str, target: Target, resource: Resource, *, dynamic: bool) -> Target:
+        if not dynamic:
+            return target[0], target[1], self._in_scope(target[2], resource)
+        if not self._scoped:
+            raise ScopesNeededError
+        outermost = next((r for anchor, r in resource.scope if anchor == name), target[2])
+        schema, at = outermost.dynamic_anchors.get(name, target[:2])
+        return schema, at, self._in_scope(outermost, resource)
+
+    def _in_scope(self, base: Resource, source: Resource) -> Resource:
+        """Return the variant of a resource that evaluation reaches from ``source``."""
+        if not self._scoped:
+            return base
+        if base is source.origin:
+            return source
+        scope = base.scope_from(source.scope)
+        if scope not in base.variants:
+            self._scopes_left -= 1
+            if self._scopes_left < 0:
+                limit = self._max_dynamic_scopes
+                raise LimitExceededError(
+                    "dynamic references give the schemas of this document different meanings in "
+                    f"more than max_dynamic_scopes = {limit} scopes",
+                    code="schema-dynamic-scopes",
+                    limit="max_dynamic_scopes",
+                    value=limit,
+                )
+        return base.variant(scope)
+
+    def _dialect(self, schema: Any, location: Location, inherited: Dialect) -> Dialect:
+        if not isinstance(schema, dict) or "$schema" not in schema:
+            return inherited
+        return dialect_of(schema, location, self._registry)
+
+    def _root_resource(
+        self, schema: Any, location: Location, uri: str, inherited: Dialect
+    ) -> Resource:
+        """Return the resource of a whole document, which came from a URI."""
+        dialect = self._dialect(schema, location, inherited)
+        identifier = schema.get(dialect.id_keyword, "") if isinstance(schema, dict) else ""
+        if not isinstance(identifier, str):
+            raise malformed(identifier, "a URI as a string", location, dialect.id_keyword)
+        base = identifier.partition("#")[0]
+        return Resource(schema, location, urljoin(uri, base) if uri else base, dialect)
+
+    def _enter(self, schema: dict[str, Any], location: Location, outer: Resource) -> Resource:
+        if schema is outer.schema:
+            return outer
+        key = id(schema), outer
+        found = self._resources.get(key)
         if found is not None:
             return found
         keyword = outer.dialect.id_keyword
@@ -91,27 +172,14 @@ class Document:
         uri = identifier.partition("#")[0]
         if not uri or (outer.dialect.ref_alone and "$ref" in schema):
             return outer
-        dialect = dialect_of(schema, location, outer.dialect)
+        dialect = self._dialect(schema, location, outer.dialect)
         resource = Resource(schema, location, urljoin(outer.uri, uri), dialect)
-        self._resources[id(schema)] = resource
+        self._resources[key] = resource
+        if self._by_uri is not None:
+            self._walk(schema, location, outer)
         return resource
 
-    def resource_at(self, schema: dict[str, Any]) -> Resource:
-        """Return the resource whose root a schema is."""
-        return self._resources[id(schema)]
-
-    def resolve(self, reference: str, resource: Resource, location: Location) -> Target:
-        """Return the schema that a reference in ``resource`` means.
-
-        Args:
-            reference: The value of `$ref`.
-            resource: The resource that the reference stands in.
-            location: The location of the schema that has the `$ref`, for errors.
-
-        Raises:
-            InvalidSchemaError: There is no such schema in the document (code
-                ``schema-unresolvable-ref``), or what is there is no schema.
-        """
+    def _resolve(self, reference: str, resource: Resource, location: Location) -> Target:
         target = resource.targets.get(reference)
         if target is None:
             target = resource.targets[reference] = self._find(reference, resource, location)
@@ -121,11 +189,10 @@ class Document:
         uri, _, fragment = reference.partition("#")
         base = resource
         if uri:
-            found = self._index().get(urljoin(resource.uri, uri))
+            found = self._resource_with(urljoin(resource.uri, uri))
             if found is None:
-                self._unresolvable(
-                    reference, resource, location, f'"{uri}" is not in this document; {_EMBED}'
-                )
+                why = f'"{uri}" is neither in this document nor in the registry; {_EMBED}'
+                self._unresolvable(reference, resource, location, why)
             base = found
         if "%" in fragment:
             fragment = unquote(fragment)
@@ -155,40 +222,73 @@ class Document:
                 self._unresolvable(reference, resource, location, f'{here} has no "{token}"')
             at = (at, token, None)
             if isinstance(value, dict) and isinstance(value.get(base.dialect.id_keyword), str):
-                base = self.enter(value, at, base)
+                base = self._enter(value, at, base)
         if not isinstance(value, (dict, bool)):
             raise not_a_schema(value, at)
         return value, at, base
 
+    # The index of identifiers and anchors.
+
+    def _resource_with(self, uri: str) -> Resource | None:
+        """Return the resource with an absolute URI; of this document, else of the registry."""
+        by_uri = self._index()
+        if uri not in by_uri:
+            self._load(uri)
+        if uri not in by_uri:
+            # It may be embedded in a document that has another URI.
+            for other in self._registry.uris():
+                self._load(other)
+        return by_uri.get(uri)
+
+    def _load(self, uri: str) -> None:
+        """Add the document with a URI to the index, if the registry has it."""
+        if uri in self._loaded:
+            return
+        self._loaded.add(uri)
+        schema = self._registry.find(uri)
+        if schema is not None:
+            root = self._root_resource(schema, uri, uri, self._root.dialect)
+            self._index_document(root, uri)
+
     def _index(self) -> dict[str, Resource]:
-        """Return the resources by URI, after a walk that finds every resource and anchor."""
+        """Return the resources by URI, those of this document at least."""
         if self._by_uri is None:
-            self._by_uri = {self.root.uri: self.root}
-            self._walk(self._by_uri)
+            self._by_uri = {}
+            self._index_document(self._root, self._root.uri)
         return self._by_uri
 
-    def _walk(self, by_uri: dict[str, Resource]) -> None:
-        seen: set[int] = set()
-        stack: list[tuple[dict[str, Any], Location, Resource]] = [
-            (self.root.schema, None, self.root)
-        ]
+    def _index_document(self, root: Resource, uri: str) -> None:
+        by_uri = self._by_uri
+        assert by_uri is not None
+        by_uri.setdefault(uri, root)
+        by_uri.setdefault(root.uri, root)
+        if isinstance(root.schema, dict):
+            self._walk(root.schema, root.location, root)
+
+    def _walk(self, start: dict[str, Any], location: Location, outer: Resource) -> None:
+        """Enter every resource and anchor at and below a schema into the index."""
+        by_uri = self._by_uri
+        assert by_uri is not None
+        stack = [(start, location, outer)]
         while stack:
-            schema, location, outer = stack.pop()
-            if id(schema) in seen:
+            schema, at, around = stack.pop()
+            if (id(schema), around) in self._walked:
                 continue
-            seen.add(id(schema))
-            resource = outer
-            identifier = schema.get(outer.dialect.id_keyword)
-            if isinstance(identifier, str):
-                resource = self.enter(schema, location, outer)
+            self._walked.add((id(schema), around))
+            resource = around
+            dialect = around.dialect
+            identifier = schema.get(dialect.id_keyword)
+            if isinstance(identifier, str) and not (dialect.ref_alone and "$ref" in schema):
+                resource = self._enter(schema, at, around)
                 by_uri.setdefault(resource.uri, resource)
-                if identifier[0:1] == "#":
-                    resource.anchors.setdefault(identifier[1:], (schema, location))
-            for keyword in ("$anchor", "$dynamicAnchor"):
-                if isinstance(schema.get(keyword), str):
-                    resource.anchors.setdefault(schema[keyword], (schema, location))
-            for child, at in _subschemas(schema, location):
-                stack.append((child, at, resource))
+                anchor = identifier.partition("#")[2]
+                if anchor and anchor[0] != "/":
+                    resource.anchors.setdefault(anchor, (schema, at))
+            _note_anchors(schema, at, resource)
+            stack += [
+                (child, below, resource)
+                for child, below in subschemas(schema, at, resource.dialect)
+            ]
 
     def _unresolvable(
         self, reference: str, resource: Resource, location: Location, why: str
@@ -202,7 +302,21 @@ class Document:
         )
 
 
-_EMBED = "other documents are not loaded, put the schema under $defs and refer to it there"
+_EMBED = "put the schema under $defs, or pass it in registry={uri: schema}"
+
+
+def _note_anchors(schema: dict[str, Any], location: Location, resource: Resource) -> None:
+    """Enter the anchors that a schema has by keywords of its dialect."""
+    handlers = resource.dialect.handlers
+    for keyword in ("$anchor", "$dynamicAnchor"):
+        name = schema.get(keyword)
+        if isinstance(name, str) and keyword in handlers:
+            resource.anchors.setdefault(name, (schema, location))
+            if keyword == "$dynamicAnchor":
+                resource.dynamic_anchors.setdefault(name, (schema, location))
+    recursive = schema.get("$recursiveAnchor") is True and "$recursiveAnchor" in handlers
+    if recursive and schema is resource.schema:
+        resource.dynamic_anchors.setdefault(_RECURSIVE, (schema, location))
 
 
 def _is_index(token: str, length: int) -> bool:
@@ -210,29 +324,6 @@ def _is_index(token: str, length: int) -> bool:
     if not token.isascii() or not token.isdigit() or len(token) > _MAX_INDEX_DIGITS:
         return False
     return int(token) < length and token == str(int(token))
-
-
-def _subschemas(
-    schema: dict[str, Any], location: Location
-) -> list[tuple[dict[str, Any], Location]]:
-    """Return the schema objects directly below a schema, for all keywords of all dialects."""
-    found: list[tuple[dict[str, Any], Location]] = []
-    for keyword, value in schema.items():
-        if keyword in _NAMED_SCHEMAS and isinstance(value, dict):
-            children: list[tuple[Any, str | None]]
-            children = [(child, str(name)) for name, child in value.items()]
-        elif keyword in _SCHEMAS and isinstance(value, (list, tuple)):
-            children = [(child, str(index)) for index, child in enumerate(value)]
-        elif keyword in _SCHEMA:
-            children = [(value, None)]
-        else:
-            continue
-        found += [
-            (child, (location, keyword, name))
-            for child, name in children
-            if isinstance(child, dict)
-        ]
-    return found
 
 
 def _suggestion(reference: str, resource: Resource) -> str:

@@ -19,7 +19,7 @@ from .locations import render
 if TYPE_CHECKING:
     from .convert import Converter
 
-__all__ = ["const", "enum", "pattern", "string_length", "type_"]
+__all__ = ["const", "enum", "pattern", "pattern_expression", "string_length", "type_"]
 
 _EXPECTED = "one of the types " + ", ".join(f.TYPE_MASKS)
 
@@ -40,6 +40,8 @@ def type_(conv: Converter, key: str, value: Any) -> None:
             if bit is None:
                 raise malformed(name, _EXPECTED, conv.location, key, str(index))
             mask |= bit
+    if conv.nullable and conv.schema.get("nullable") is True:
+        mask |= f.TYPE_NULL
     if mask & (f.TYPE_INTEGER | f.TYPE_NUMBER) == f.TYPE_INTEGER:
         conv.facts.add("exact numbers")
     conv.parts.append(conv.builder.types(mask))
@@ -68,27 +70,32 @@ def pattern(conv: Converter, key: str, value: Any) -> None:
         raise malformed(value, "a regular expression as a string", conv.location, key)
     if value in _MATCHES_ALL:
         return
-    node = conv.patterns.get(value)
-    if node is None:
-        node = conv.patterns[value] = conv.builder.string_language(_lower(conv, key, value))
-    conv.parts.append(node)
+    conv.parts.append(conv.builder.string_language(pattern_expression(conv, value, key)))
 
 
-def _lower(conv: Converter, key: str, text: str) -> int:
+def pattern_expression(conv: Converter, text: str, *tokens: str) -> int:
+    """Return the expression of a pattern that stands at `tokens` below the schema at hand."""
+    known = conv.patterns.get(text)
+    if known is None:
+        known = conv.patterns[text] = _lower(conv, text, *tokens)
+    return known
+
+
+def _lower(conv: Converter, text: str, *tokens: str) -> int:
     """Return the expression of a pattern; errors say where in the schema it stands."""
     from ..regex import lower
 
     try:
         return lower(conv.builder, text, search=True)
     except GrammarSyntaxError as error:
-        pointer = render(conv.location, key)
+        pointer = render(conv.location, *tokens)
         raise InvalidSchemaError(
             f"the pattern at {pointer} is no regular expression: {error}",
             code="schema-invalid-pattern",
             pointer=pointer,
         ) from error
     except UnsupportedFeatureError as error:
-        pointer = render(conv.location, key)
+        pointer = render(conv.location, *tokens)
         raise UnsupportedFeatureError(
             f"the pattern at {pointer} is not supported: {error}",
             code=error.code,
@@ -97,7 +104,7 @@ def _lower(conv: Converter, key: str, text: str) -> int:
         ) from error
     except LimitExceededError as error:
         raise LimitExceededError(
-            f"the pattern at {render(conv.location, key)} is too large: {error}",
+            f"the pattern at {render(conv.location, *tokens)} is too large: {error}",
             code=error.code,
             limit=error.limit,
             value=error.value,

@@ -1,47 +1,32 @@
 """Keywords that constrain values and are refused by name, unless they say nothing where they stand.
 
-Idea: nothing is dropped silently. A keyword without effect by its own specification (an empty
-`patternProperties`, a keyword about arrays beside `"type": "string"`) is listed as
-ignored; every other use is an error with the pointer of the keyword.
+Idea: nothing is dropped silently. A keyword without effect by its own specification (a keyword
+about arrays beside `"type": "string"`) is listed as ignored; every other use is an error with the
+pointer of the keyword.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import UnsupportedFeatureError
 from .faults import malformed, not_a_schema, unsupported_keyword
-from .locations import render
 
 if TYPE_CHECKING:
     from .convert import Converter
 
 __all__ = [
-    "FORMATS",
     "contains_count",
-    "format_",
     "has_effect",
     "keyword",
-    "mapping",
     "schema",
     "unique_items",
 ]
-
-FORMATS = frozenset((
-    "date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4",
-    "ipv6", "iri", "iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri",
-    "uri-reference", "uri-template", "uuid",
-))  # fmt: skip
-"""The formats that some draft defines; any other name is an annotation."""
 
 _CONSTRAINS = {
     "contains": "array",
     "dependencies": "object",
     "dependentRequired": "object",
     "dependentSchemas": "object",
-    "format": "string",
-    "patternProperties": "object",
-    "propertyNames": "object",
     "unevaluatedItems": "array",
     "unevaluatedProperties": "object",
     "uniqueItems": "array",
@@ -71,14 +56,6 @@ def schema(conv: Converter, key: str, value: Any) -> None:
         keyword(conv, key, value)
 
 
-def mapping(conv: Converter, key: str, value: Any) -> None:
-    """A keyword with an object, which says nothing when that is empty."""
-    if not isinstance(value, dict):
-        raise malformed(value, "an object", conv.location, key)
-    if value:
-        keyword(conv, key, value)
-
-
 def unique_items(conv: Converter, key: str, value: Any) -> None:
     """`uniqueItems`; false says nothing."""
     if not isinstance(value, bool):
@@ -91,20 +68,3 @@ def contains_count(conv: Converter, key: str, _value: Any) -> None:
     """`minContains` and `maxContains`; without `contains` they say nothing."""
     if "contains" not in conv.schema:
         conv.ignore(key)
-
-
-def format_(conv: Converter, key: str, value: Any) -> None:
-    """`format`; refused if it is asserted, has a meaning, and strings are allowed here."""
-    if not isinstance(value, str):
-        raise malformed(value, "the name of a format as a string", conv.location, key)
-    if not conv.assert_format or value not in FORMATS or not has_effect(conv, key):
-        conv.ignore(key)
-        return
-    pointer = render(conv.location, key)
-    raise UnsupportedFeatureError(
-        f'the format "{value}" at {pointer} is not supported: '
-        "with assert_format=False it is read as an annotation",
-        code="schema-unsupported-format",
-        feature=key,
-        pointer=pointer,
-    )

@@ -181,6 +181,25 @@ def fold(
     return memo[id(root)][1]
 
 
+def share(root: Node) -> Node:
+    """Return the tree of plain nodes with one object for all equal ones."""
+    known: dict[tuple[object, ...], Node] = {}
+
+    def visit(node: Node, below: Sequence[Node]) -> Node:
+        own: tuple[object, ...]
+        if isinstance(node, (Concat, Alternation, Intersect)):
+            node, own = type(node)(tuple(below)), ()
+        elif isinstance(node, Repeat):
+            node, own = node._replace(body=below[0]), (node.minimum, node.maximum)
+        elif isinstance(node, Complement):
+            node, own = Complement(below[0]), ()
+        else:
+            own = tuple(node)
+        return known.setdefault((type(node), own, *map(id, below)), node)
+
+    return fold(root, visit, {})
+
+
 def is_empty(node: Node) -> bool:
     """Tell whether this is the empty text."""
     return isinstance(node, Text) and not node.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from . import anchors, ast
@@ -13,6 +14,8 @@ from .lookaround import LookaroundResolver
 from .parser import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...ir import Builder
 
 _DEFAULT_LIMITS = RegexLimits()
@@ -54,6 +57,16 @@ def lower(
         >>> date = lower(builder, r"^\d{4}-\d{2}$", search=True)
     """
     return emit(builder, _plain_tree(pattern, search, flags, inline_flags, limits))
+
+
+@cache
+def prepared(pattern: str) -> Callable[[Builder], int]:
+    """Return what writes a fixed pattern into a builder; the tree is kept, equal parts shared.
+
+    For the patterns of the package itself, which many grammars use: whole texts must match.
+    """
+    tree = ast.share(_plain_tree(pattern, False, "", False, _DEFAULT_LIMITS))
+    return lambda builder: emit(builder, tree)
 
 
 def _plain_tree(

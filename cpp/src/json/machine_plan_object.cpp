@@ -1,0 +1,158 @@
+// Plans of objects: what can never be completed is taken out.
+#include <algorithm>
+
+#include "json/machine_plan.h"
+#include "maskwright/support/sorted_set.h"
+
+namespace maskwright {
+
+namespace {
+
+uint32_t add_counts(uint32_t a, uint32_t b) {
+  return a > kUnbounded - b ? kUnbounded : a + b;
+}
+
+// Makes one plan.
+class ObjectPlanner {
+ public:
+  ObjectPlanner(const ObjectShape& shape, ProductivitySolver& solver)
+      : shape_(shape), solver_(solver) {}
+
+  std::optional<ObjectPlan> make() {
+    plan_.options = shape_.options;
+    plan_.min = shape_.min;
+    plan_.max = solver_.max_members(shape_);
+    plan_.names = shape_.names;
+    add_others();
+    add_members();
+    refuse_dependents();
+    if (!require_needed()) return std::nullopt;
+    const uint32_t usable = count([](const auto& member) { return member.target != kNone; });
+    const uint32_t required = count([](const auto& member) { return member.required; });
+    const uint32_t capacity = add_counts(usable, plan_.room);
+    if (required > plan_.max || plan_.min > std::min(plan_.max, capacity)) return std::nullopt;
+    if (!add_obligations(required)) return std::nullopt;
+    if (plan_.min <= required) plan_.min = 0;
+    if (plan_.max >= capacity) plan_.max = kNone;
+    return std::move(plan_);
+  }
+
+ private:
+  template <typename Is>
+  uint32_t count(Is is) const {
+    return static_cast<uint32_t>(std::ranges::count_if(plan_.members, is));
+  }
+
+  // How many names of the class no member lists.
+  uint32_t unlisted(uint32_t name_class) const {
+    const NameClasses& names = *shape_.names;
+    uint32_t left = names.count(names.start(), name_class);
+    for (std::size_t i = 0; left != kUnbounded && i < shape_.size(); ++i) {
+      if (names.class_of(solver_.key_text(shape_.member(i).key)) == name_class) --left;
+    }
+    return left;
+  }
+
+  void add_others() {
+    const auto targets = shape_.others();
+    for (uint32_t c = 0; c < targets.size(); ++c) {
+      const uint32_t names = targets[c] == kNone || !solver_.quote_spellable() ? 0 : unlisted(c);
+      plan_.others.push_back(names == 0 ? kNone : callee(targets[c], solver_));
+      if (plan_.others[c] != kNone) plan_.room = add_counts(plan_.room, names);
+    }
+  }
+
+  void add_members() {
+    for (std::size_t i = 0; i < shape_.size(); ++i) {
+      const auto [key, target, flags] = shape_.member(i);
+      const uint32_t value = solver_.key_spellable(key) ? callee(target, solver_) : kNone;
+      plan_.members.push_back({key, value, (flags & ObjectShape::kIsRequired) != 0,
+                               (flags & ObjectShape::kIsUndeclared) != 0});
+    }
+  }
+
+  // What needs a member that is refused is refused too.
+  void refuse_dependents() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = 0; i < shape_.num_dependencies(); ++i) {
+        const auto [trigger, needed] = shape_.dependency(i);
+        if (plan_.members[needed].target != kNone) continue;
+        if (plan_.members[trigger].target == kNone) continue;
+        plan_.members[trigger].target = kNone;
+        changed = true;
+      }
+    }
+    for (std::size_t i = 0; i < shape_.num_dependencies(); ++i) {
+      const auto [trigger, needed] = shape_.dependency(i);
+      if (plan_.members[trigger].target != kNone) plan_.dependencies.emplace_back(trigger, needed);
+    }
+  }
+
+  // What a required member needs is required. False if something required is refused.
+  bool require_needed() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [trigger, needed] : plan_.dependencies) {
+        if (!plan_.members[trigger].required || plan_.members[needed].required) continue;
+        plan_.members[needed].required = true;
+        changed = true;
+      }
+    }
+    return std::ranges::none_of(plan_.members, [](const auto& member) {
+      return member.required && member.target == kNone;
+    });
+  }
+
+  // The members that are required beyond those that are anyway if this one is there.
+  uint32_t cost(uint32_t member) const {
+    std::vector<bool> met(plan_.members.size(), false);
+    std::vector<uint32_t> stack{member};
+    uint32_t cost = 0;
+    while (!stack.empty()) {
+      const uint32_t next = stack.back();
+      stack.pop_back();
+      if (met[next] || plan_.members[next].required) continue;
+      met[next] = true;
+      ++cost;
+      for (const auto& [trigger, needed] : plan_.dependencies) {
+        if (trigger == next) stack.push_back(needed);
+      }
+    }
+    return cost;
+  }
+
+  bool add_obligations(uint32_t required) {
+    for (std::size_t i = 0; i < shape_.num_obligations(); ++i) {
+      const auto from = shape_.obligation(i);
+      ObjectPlan::Obligation to{{}, {}, true};
+      bool possible = false;
+      for (uint32_t c = 0; c < plan_.others.size(); ++c) {
+        to.classes.push_back(plan_.others[c] == kNone ? kNone : callee(from.classes[c], solver_));
+        to.by_name = to.by_name && (to.classes[c] == kNone || to.classes[c] == plan_.others[c]);
+        possible = possible || (to.classes[c] != kNone && required < plan_.max);
+      }
+      for (uint32_t m = 0; m < plan_.members.size(); ++m) {
+        const uint32_t own = plan_.members[m].target;
+        to.members.push_back(own == kNone ? kNone : callee(from.members[m], solver_));
+        to.by_name = to.by_name && (to.members[m] == kNone || to.members[m] == own);
+        possible = possible || (to.members[m] != kNone && required + cost(m) <= plan_.max);
+      }
+      if (!possible) return false;
+      plan_.obligations.push_back(std::move(to));
+    }
+    return true;
+  }
+
+  const ObjectShape& shape_;
+  ProductivitySolver& solver_;
+  ObjectPlan plan_;
+};
+
+}  // namespace
+
+std::optional<ObjectPlan> plan_object(const ObjectShape& shape, ProductivitySolver& solver) {
+  return ObjectPlanner(shape, solver).make();
+}
+
+}  // namespace maskwright

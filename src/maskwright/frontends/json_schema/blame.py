@@ -1,0 +1,91 @@
+"""Where a schema has no value: the core names a schema node, this says which place that is.
+
+Idea: nodes don't know their places, which would cost time for each schema. When a grammar is
+refused, the schema is converted once more, with the places noted; equal nodes get equal numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import UnsatisfiableGrammarError, UnsupportedFeatureError
+from ...ir import nodes as n
+from ...ir.reader import read
+from .compile import compile_json_schema
+from .locations import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .convert import Places
+
+__all__ = ["with_pointer"]
+
+_KEYWORDS: dict[type, tuple[str, ...]] = {
+    n.Array: ("prefixItems", "items", "additionalItems", "unevaluatedItems"),
+    n.Contains: ("contains", "minContains", "maxContains"),
+    n.DependentRequired: ("dependentRequired", "dependencies"),
+    n.Enum: ("enum", "const"),
+    n.ItemCount: ("minItems", "maxItems"),
+    n.MemberCount: ("minProperties", "maxProperties"),
+    n.MemberNames: ("propertyNames",),
+    n.MultipleOf: ("multipleOf",),
+    n.Not: ("not",),
+    n.Number: ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    n.Object: (
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+        "unevaluatedProperties",
+    ),
+    n.OneOf: ("oneOf",),
+    n.Required: ("required",),
+    n.StringLanguage: ("pattern", "format"),
+    n.StringLength: ("minLength", "maxLength"),
+    n.Types: ("type",),
+    n.UniqueItems: ("uniqueItems",),
+    n.AnyOf: ("anyOf", "if", "dependentSchemas", "dependencies"),
+}
+_EVERY = (*dict.fromkeys(name for names in _KEYWORDS.values() for name in names), "allOf", "$ref")
+
+
+def with_pointer(
+    error: UnsatisfiableGrammarError | UnsupportedFeatureError,
+    schema: Any,
+    options: Mapping[str, Any],
+) -> UnsatisfiableGrammarError | UnsupportedFeatureError:
+    """Return the core's error about a schema with the place it is about, if that is known.
+
+    Args:
+        error: What the core raised for the IR of the schema.
+        schema: The schema.
+        options: The options it was converted with.
+    """
+    if error.node is None or error.pointer is not None:
+        return error
+    places: Places = {}
+    ir, _ = compile_json_schema(schema, **options, places=places)
+    if error.node not in places:
+        return error
+    location, source = places[error.node]
+    names = _KEYWORDS.get(type(read(ir).nodes[error.node]), _EVERY)
+    keywords = [name for name in source if name in names]
+    if isinstance(error, UnsupportedFeatureError):
+        pointer = render(location)
+        return UnsupportedFeatureError(
+            f"{error.message}: at {pointer}",
+            code=error.code,
+            feature=error.feature,
+            pointer=pointer,
+            node=error.node,
+        )
+    pointer = render(location, *keywords) if len(keywords) == 1 else render(location)
+    said = ", ".join(f'"{name}"' for name in keywords)
+    why = f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here"
+    return UnsatisfiableGrammarError(
+        f"no value is valid under the schema at {pointer}: {why}, and a value is needed there; "
+        "correct it, or allow that place to be missing",
+        code="schema-unsatisfiable",
+        pointer=pointer,
+        node=error.node,
+    )

@@ -1,0 +1,131 @@
+"""Texts of one JSON value: spacing, order of members, escapes and forms of numbers vary.
+
+All of them mean the same to JSON Schema, so a schema accepts all or none. What the options of the
+compiler leave out is not made: whitespace around the value, or more than 256 bytes of it at once.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from conformance.cases import NumberText
+
+_MAX_INDENT = 200
+_MAX_EXPONENT = 300
+_SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n"}
+_SHORT |= {"\r": "\\r", "\t": "\\t"}
+_SPACES = ("", "", " ", "\n", "\t ", "\r\n")
+
+
+def plain(value: Any) -> str:
+    """Return the text of a value without any variation."""
+    return Speller(None).text(value)
+
+
+def spellings(value: Any, rng: Random, count: int, *, exponents: bool) -> list[str]:
+    """Return the plain text of a value and ``count - 1`` random ones.
+
+    Args:
+        value: As ``json`` reads it, numbers as `NumberText`.
+        rng: Where randomness comes from.
+        count: How many.
+        exponents: Numbers may be given an exponent.
+    """
+    return [plain(value)] + [
+        Speller(rng, exponents=exponents).text(value) for _ in range(count - 1)
+    ]
+
+
+class Speller:
+    """One way to write values; each instance has a style of its own."""
+
+    def __init__(self, rng: Random | None, *, exponents: bool = False) -> None:
+        self.rng = rng
+        self.exponents = exponents
+        self.escape_share = 0.0
+        self.indent = None
+        self.spaced = False
+        if rng is not None:
+            self.escape_share = rng.choice((0, 0, 0.2, 1))
+            self.indent = rng.choice((None, None, 0, 1, 4))
+            self.spaced = rng.random() < 0.5
+
+    def text(self, value: Any, depth: int = 0) -> str:
+        """Return a text of a value."""
+        if isinstance(value, NumberText):
+            return self.number(value)
+        if isinstance(value, str):
+            return self.string(value)
+        if isinstance(value, list):
+            return self.bracketed("[]", [self.text(item, depth + 1) for item in value], depth)
+        if isinstance(value, dict):
+            members = [
+                f"{self.string(key)}{self.space()}:{self.space(1)}{self.text(item, depth + 1)}"
+                for key, item in value.items()
+            ]
+            if self.rng is not None and self.rng.random() < 0.7:
+                self.rng.shuffle(members)
+            return self.bracketed("{}", members, depth)
+        return json.dumps(value)
+
+    def space(self, otherwise: int = 0) -> str:
+        """Return whitespace that may stand between two tokens."""
+        if self.rng is not None and self.spaced:
+            return self.rng.choice(_SPACES)
+        return " " * otherwise if self.rng is not None and self.indent is not None else ""
+
+    def bracketed(self, brackets: str, parts: list[str], depth: int) -> str:
+        """Join the parts of an array or object."""
+        if self.indent is None or not parts:
+            comma = f"{self.space()},{self.space()}"
+            inner = comma.join(parts)
+            return f"{brackets[0]}{self.space()}{inner}{self.space()}{brackets[1]}"
+        outer = "\n" + " " * min(depth * self.indent, _MAX_INDENT)
+        line = "\n" + " " * min((depth + 1) * self.indent, _MAX_INDENT)
+        return f"{brackets[0]}{line}{f',{line}'.join(parts)}{outer}{brackets[1]}"
+
+    def string(self, text: str) -> str:
+        """Return a string in quotes, with its characters as they are or escaped."""
+        return '"' + "".join(map(self.character, text)) + '"'
+
+    def character(self, char: str) -> str:
+        """Return one character of a string, escaped if it has to be or by chance."""
+        rng = self.rng
+        if rng is None or rng.random() >= self.escape_share:
+            must = ord(char) < 0x20 or char in '"\\'
+            return json.dumps(char)[1:-1] if must else char
+        if char in _SHORT and rng.random() < 0.5:
+            return _SHORT[char]
+        units = char.encode("utf-16-be", "surrogatepass")
+        escapes = [units[at : at + 2].hex() for at in range(0, len(units), 2)]
+        return "".join("\\u" + (e.upper() if rng.random() < 0.5 else e) for e in escapes)
+
+    def number(self, text: str) -> str:
+        """Return a number of the same value."""
+        rng = self.rng
+        value = Decimal(text)
+        if rng is None or rng.random() < 0.4 or abs(value.adjusted()) > _MAX_EXPONENT:
+            return text
+        if not value and rng.random() < 0.5:
+            return rng.choice(("0", "-0", "0.0", "-0.000"))
+        shown = format(value, "f")
+        if not self.exponents or rng.random() < 0.5:
+            return shown + (rng.choice(("", "0", "00")) if "." in shown else ".0")
+        shift = rng.choice((0, 1, 2, 7, 30))
+        sign = rng.choice((1, -1))
+        mantissa = format(value.scaleb(-sign * shift), "f")
+        form = rng.choice(("e", "E"))
+        plus = "-" if sign < 0 else rng.choice(("", "+"))
+        return f"{mantissa}{form}{plus}{rng.choice(('', '0'))}{shift}"
+
+
+def has_lone_surrogate(value: Any) -> bool:
+    """Return whether a string in a value has no UTF-8 text."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

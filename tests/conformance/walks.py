@@ -1,0 +1,228 @@
+"""Random walks through the masks of a compiled schema, which must end in a valid text.
+
+Idea: for some steps any allowed token is taken; from then on the walk goes for the end, by trying
+what ends or fills values soonest. Every mask must have a token, and a bit must be what
+`accept_token` says. A walk that has found no end within a bound says nothing: the schema may ask
+for a long text, or for one that is hard to guess.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from maskwright import CompiledGrammar, GrammarMatcher, TokenizerInfo
+from maskwright.errors import MaskwrightError
+from maskwright.frontends.regex import lower
+from maskwright.ir import Builder, nodes
+from maskwright.ir.reader import read
+
+MAX_STEPS = 1500
+"""Steps after which a walk is given up."""
+
+_TOKENS = (
+    '{"', '":', '": ', '","', '", "', '"}', '"]', "}}", "]}", "},{", '":"', '": "', "true", "false",
+    "null", "[[", "[{", "00", "12", "ab", "é", "\\u00", '\\"', "  ", ", ", "1.5", "e+", "-1", '""',
+    "\n  ", "日本", "😀",
+)  # fmt: skip
+_CLOSERS = ("}", "]")
+# An escape that is complete, or a quote.
+_QUOTES = re.compile(rb'\\.|"')
+_FILLERS = ("null", "0", '""', "[]", "{}", "true", "false", "1", '"a"', "-1")
+
+
+def walk_vocabulary() -> TokenizerInfo:
+    """Return the vocabulary of the walks: all bytes, some longer tokens, one that stops."""
+    tokens = [bytes((byte,)) for byte in range(256)] + [token.encode() for token in _TOKENS]
+    return TokenizerInfo([*tokens, b""], stop_token_ids=len(tokens))
+
+
+class Hints:
+    """What a walk tries when it goes for the end: the keys and constants of the schema.
+
+    Keys that are required somewhere come first.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        required: dict[str, None] = {}
+        keys: dict[str, None] = {}
+        constants: dict[str, None] = {}
+        patterns: dict[str, None] = {}
+        stack = [schema]
+        while stack:
+            value = stack.pop()
+            if isinstance(value, dict):
+                stack += value.values()
+                if isinstance(value.get("required"), list):
+                    required |= dict.fromkeys(map(_key, value["required"]))
+                if isinstance(value.get("properties"), dict):
+                    keys |= dict.fromkeys(map(_key, value["properties"]))
+                members = value.get("enum")
+                candidates = members[:20] if isinstance(members, list) else []
+                candidates += [value[k] for k in ("const", "minimum", "maximum") if k in value]
+                constants |= dict.fromkeys(json.dumps(c, default=str) for c in candidates)
+                if isinstance(value.get("pattern"), str):
+                    patterns[value["pattern"]] = None
+            elif isinstance(value, list):
+                stack += value
+        self.keys = [*required, *(key for key in keys if key not in required)]
+        self.constants = list(constants)
+        found = [example for pattern in patterns for example in examples_of(pattern)]
+        self.examples = [json.dumps(example)[1:] for example in found]
+
+
+def examples_of(pattern: str) -> list[str]:
+    """Return short texts that a pattern matches, one per alternative; none where it is hard."""
+    builder = Builder()
+    root = builder.rule("root")
+    try:
+        builder.define(root, lower(builder, pattern, search=False))
+        program = read(builder.finish(root))
+        top = program.rules[program.root].expr
+        node = program.exprs[top]
+        options = node.items if isinstance(node, nodes.Choice) else (top,)
+        return [_example(program, option) for option in options[:20]]
+    except (MaskwrightError, NotImplementedError, UnicodeDecodeError):
+        return []
+
+
+def _example(program: nodes.Program, expr: int) -> str:
+    node = program.exprs[expr]
+    if isinstance(node, nodes.Literal):
+        return node.data.decode()
+    if isinstance(node, nodes.Sequence):
+        return "".join(_example(program, item) for item in node.items)
+    if isinstance(node, nodes.Repeat):
+        return _example(program, node.body) * node.minimum if node.minimum else ""
+    if isinstance(node, nodes.Choice):
+        return _example(program, node.items[0])
+    if isinstance(node, nodes.Empty):
+        return ""
+    if isinstance(node, nodes.CharClass) and node.ranges:
+        low, high = next((r for r in node.ranges if r[1] >= 0x30), node.ranges[0])
+        return chr(max(low, min(high, 0x30)))
+    raise NotImplementedError
+
+
+def _key(name: Any) -> str:
+    return json.dumps(name) + ":"
+
+
+class Walk:
+    """One walk.
+
+    Attributes:
+        text: Where the walk has come.
+        problem: What went wrong, or None.
+        unfinished: It was given up.
+    """
+
+    def __init__(
+        self, compiled: CompiledGrammar, rng: Random, hints: Hints, *, ascii_only: bool
+    ) -> None:
+        self.rng = rng
+        self.hints = hints
+        self.ascii_only = ascii_only
+        self.info = compiled.tokenizer_info
+        self.stop = self.info.stop_token_ids[0]
+        self.tokens = self.info.decoded_vocab
+        self.matcher = GrammarMatcher(compiled)
+        self.mask = np.zeros((1, (self.info.vocab_size + 31) // 32), dtype=np.int32)
+        self.text = b""
+        self.problem: str | None = None
+        self.unfinished = False
+        self.inside = False
+        self.read = 0
+        self.check_at = rng.randrange(40)
+
+    def run(self) -> None:
+        """Walk to the end, or until something is wrong."""
+        free = self.rng.choice((0, 5, 20, 80))
+        for step in range(MAX_STEPS):
+            if step == self.check_at:
+                self._compare_mask()
+            if self.problem is not None:
+                return
+            if step >= free and self._head_for_the_end():
+                return
+            if step < free:
+                token = self._choose()
+                if token == self.stop:
+                    return
+                if token is not None:
+                    self._take(token)
+        self.unfinished = True
+
+    def _allowed(self) -> np.ndarray:
+        self.matcher.fill_next_token_bitmask(self.mask)
+        bits = np.unpackbits(self.mask.view(np.uint8), bitorder="little")
+        found = bits[: self.info.vocab_size].nonzero()[0]
+        if not len(found):
+            self.problem = "the mask is empty"
+        return found
+
+    def _choose(self) -> int | None:
+        """Return any allowed token, rather no escape, and of ASCII if asked for."""
+        allowed = self._allowed()
+        rng = self.rng
+        if not len(allowed):
+            return None
+        token = int(rng.choice(allowed))
+        for _ in range(8):
+            data = self.tokens[token]
+            odd = b"\\" in data or (data and not 0x20 <= data[0] < 0x80)
+            if not odd or (not self.ascii_only and rng.random() < 0.1):
+                return token
+            token = int(rng.choice(allowed))
+        if self.ascii_only:
+            usual = [t for t in allowed if self.tokens[t][:1].isascii() and t != self.stop]
+            usual = [t for t in usual if b"\\" not in self.tokens[t]] or list(allowed)
+            token = int(rng.choice(usual))
+        return token
+
+    def _take(self, token: int) -> None:
+        if not self.matcher.accept_token(token):
+            self.problem = f"token {self.tokens[token]!r} is in the mask and refused"
+        self.text += self.tokens[token]
+
+    def _head_for_the_end(self) -> bool:
+        """Make one step that shortens the way; True at the end."""
+        if self.matcher.is_completed():
+            return True
+        inside = self._inside_string()
+        hints = self.hints
+        groups: tuple[Iterable[str], ...] = (
+            _CLOSERS, hints.keys, hints.constants, _FILLERS, ":,"
+        )  # fmt: skip
+        if inside:
+            groups = ('"', hints.examples)
+        elif self.text[-1:].isalnum():
+            groups = (_CLOSERS, ",")  # in a number, which could go on for ever
+        for group in groups:
+            for text in group:
+                if self.matcher.accept_string(text):
+                    self.text += text.encode()
+                    return False
+        token = self._choose()
+        if token is not None and token != self.stop:
+            self._take(token)
+        return False
+
+    def _inside_string(self) -> bool:
+        """Whether the text ends within a string; reads what has come since the last call."""
+        for quote in _QUOTES.finditer(self.text, self.read):
+            self.inside = self.inside != (quote.group() == b'"')
+            self.read = quote.end()
+        return self.inside
+
+    def _compare_mask(self) -> None:
+        """Compare some bits of the mask with what the matcher accepts."""
+        allowed = {int(token) for token in self._allowed()}
+        for token in self.rng.sample(range(self.info.vocab_size), 8):
+            if self.matcher.fork().accept_token(token) != (token in allowed):
+                self.problem = f"the bit of token {self.tokens[token]!r} is wrong"
