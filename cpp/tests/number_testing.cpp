@@ -181,9 +181,9 @@ std::string describe(const NumberSpec& spec) {
 
 std::string Specs::decimal() {
   static const std::array<const char*, 28> all{
-      "0",    "1",    "-1",  "2",    "5",     "-0.5",  "0.5",  "10",  "12",   "100",  "-2.5", "1.9",
-      "0.01", "19.9", "-10", "1000", "0.002", "-0.02", "30.5", "0.2", "11.1", "2000", "-7",   "99",
-      "1.001", "101", "10.01", "-10010"};
+      "0",    "1",    "-1",   "2",    "5",     "-0.5", "0.5",   "10",    "12",   "100",
+      "-2.5", "1.9",  "0.01", "19.9", "-10",   "1000", "0.002", "-0.02", "30.5", "0.2",
+      "11.1", "2000", "-7",   "99",   "1.001", "101",  "10.01", "-10010"};
   return all[pick(all.size())];
 }
 
@@ -203,7 +203,7 @@ NumberRange Specs::range() {
 }
 
 std::string Specs::long_text() {
-  static const std::array<const char*, 10> heads{"1",  "5",   "12",  "35",  "99",
+  static const std::array<const char*, 10> heads{"1",    "5",   "12",  "35",  "99",
                                                  "1001", "0.7", "2.5", "1.9", "-0.5"};
   const auto zeros = [&] { return std::string(395 + pick(12), '0'); };
   const auto exponent = [&](const char* sign) {
@@ -211,7 +211,8 @@ std::string Specs::long_text() {
   };
   const std::string head = heads[pick(heads.size())];
   const std::string tail = pick(2) == 0 ? "" : std::string(pick(3), '0');
-  if (head.find('.') != std::string::npos) return head + zeros() + exponent(pick(2) == 0 ? "-" : "");
+  if (head.find('.') != std::string::npos)
+    return head + zeros() + exponent(pick(2) == 0 ? "-" : "");
   if (pick(2) == 0) return "0." + zeros() + head + tail + exponent("");
   return head + zeros() + (pick(2) == 0 ? ".0" : "") + exponent("-");
 }

@@ -180,7 +180,7 @@ TEST_CASE("vocabularies without some characters") {
     const NumberSpec spec = specs.next();
     CAPTURE(test::describe(spec));
     static const std::array<std::string, 6> alphabets{"-.e012", "0123456789", ".-0123456789",
-                                                      "-e157", "E3.0", "0123456789.eE"};
+                                                      "-e157",  "E3.0",       "0123456789.eE"};
     const std::string& chars = alphabets[seed % alphabets.size()];
     Fixture fixture(bytes_of(chars));
     Comparison(spec, fixture.lang(spec), chars, chars.size() > 10 ? 4 : 6).run();

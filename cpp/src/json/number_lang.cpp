@@ -26,10 +26,10 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // What a vocabulary can spell of numbers.
 struct Alphabet {
-  std::string chars;             // sorted
-  bool complete = false;         // all digits and the point
-  int32_t min = 0, max = 0;      // of exponents
-  ExponentSet written;           // exponents that can be written
+  std::string chars;         // sorted
+  bool complete = false;     // all digits and the point
+  int32_t min = 0, max = 0;  // of exponents
+  ExponentSet written;       // exponents that can be written
 
   explicit Alphabet(std::span<const CodeRange> ranges) {
     for (const char c : kNumberChars) {
@@ -41,7 +41,8 @@ struct Alphabet {
     if (!has('e') && !has('E')) return;
     min = has('-') ? -kMaxExponent : 0;
     max = kMaxExponent;
-    for (int32_t exponent = min; exponent <= max; ++exponent) {
+    if (complete) written.append(min, max);
+    for (int32_t exponent = min; exponent <= max && !complete; ++exponent) {
       const std::string digits = std::to_string(exponent < 0 ? -exponent : exponent);
       if (std::all_of(digits.begin(), digits.end(), [&](char c) { return has(c); })) {
         written.append(exponent, exponent);
@@ -122,10 +123,10 @@ class NumberLang final : public TableLang {
   // What a state means; equal contents are one state.
   struct Content {
     Phase phase = Phase::kStart;
-    bool negative = false;    // the number, then the exponent
-    Reading reading;          // of the mantissa
-    ExponentSet exponents;    // from kE on: those that are possible; sizes behind their sign
-    int32_t exponent = 0;     // the size of the exponent so far
+    bool negative = false;  // the number, then the exponent
+    Reading reading;        // of the mantissa
+    ExponentSet exponents;  // from kE on: those that are possible; sizes behind their sign
+    int32_t exponent = 0;   // the size of the exponent so far
   };
   struct State {
     Content content;
@@ -133,9 +134,9 @@ class NumberLang final : public TableLang {
     bool expanded = false, trimmed = false;
     Verdict verdict = Verdict::kUnknown;
     uint32_t parent = 0;
-    char last = '\0';           // leads here from the parent
-    ExponentSet exponents;      // of a mantissa that may end
-    std::vector<Arc> arcs;      // of single characters, and to any state, before `trimmed`
+    char last = '\0';       // leads here from the parent
+    ExponentSet exponents;  // of a mantissa that may end
+    std::vector<Arc> arcs;  // of single characters, and to any state, before `trimmed`
   };
 
   uint32_t intern(Content content, uint32_t parent, char last);

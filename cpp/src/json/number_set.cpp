@@ -18,7 +18,9 @@ bool less(const Decimal& a, const Decimal& b) {
 }
 
 void make_list(std::vector<Decimal>& values) {
-  std::sort(values.begin(), values.end(), less);
+  if (!std::is_sorted(values.begin(), values.end(), less)) {
+    std::sort(values.begin(), values.end(), less);
+  }
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 

@@ -7,8 +7,9 @@
 // in closed form: without a divisor a true interval has endlessly many decimals; with one, the next
 // multiple is in or out.
 //
-// Cost: linear in the digits of the bounds, n log n for n values; a search among multiples visits one per excluded
-// number, times 2^n for n excluded divisors at worst (windows without a survivor are that short).
+// Cost: linear in the digits of the bounds, n log n for n values; a search among multiples visits
+// one per excluded number, times 2^n for n excluded divisors at worst (windows without a survivor
+// are that short).
 #pragma once
 
 #include <array>

@@ -65,8 +65,8 @@ NumberSide::NumberSide(const NumberSet& set, bool negative, int32_t min_exponent
   }
   if (!out.empty() || !points_.is_empty() || !set.divisor()) return;
   if (intervals_.empty() || intervals_.back().second.kind != Bound::kAboveAll) return;
-  roomy_exponent_ = std::max(set.divisor()->next({}, true).magnitude(),
-                             intervals_.back().first.magnitude);
+  roomy_exponent_ =
+      std::max(set.divisor()->next({}, true).magnitude(), intervals_.back().first.magnitude);
 }
 
 NumberSide::Bound NumberSide::bound_of(const Cut& cut) const {
@@ -160,7 +160,8 @@ Reading NumberSide::fraction_digit(Reading reading, char digit) const {
 int64_t NumberSide::first_exponent_above(const Bound& bound, const Reading& reading) const {
   if (bound.kind != Bound::kCut) return bound.kind == Bound::kBelowAll ? -kFar : kFar;
   const Significands::Order order = bounds_.order(reading.bounds, bound.entry);
-  const bool above = order == Significands::kEqual ? !bound.behind : order == Significands::kGreater;
+  const bool above =
+      order == Significands::kEqual ? !bound.behind : order == Significands::kGreater;
   return bound.magnitude - reading.magnitude + (above ? 0 : 1);
 }
 

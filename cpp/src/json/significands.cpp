@@ -58,9 +58,8 @@ Significands::Order Significands::order(const Place& place, uint32_t entry) cons
 }
 
 uint32_t Significands::find(const std::string& digits) const {
-  const auto found =
-      std::partition_point(entries_.begin(), entries_.end(),
-                           [&](const auto& entry) { return entry.first < digits; });
+  const auto found = std::partition_point(entries_.begin(), entries_.end(),
+                                          [&](const auto& entry) { return entry.first < digits; });
   return static_cast<uint32_t>(found - entries_.begin());
 }
 
