@@ -186,18 +186,22 @@ ValueCount::Range ValueCount::count_object(uint32_t shape, uint64_t wanted) {
     all.lo = std::min(wanted, all.lo * values.lo);
     all.hi = std::min(wanted, all.hi * values.hi);
   }
+  const bool free = object.num_dependencies() == 0 && object.num_obligations() == 0;
   const uint32_t max = solver_.max_members(object);
-  // What members ask of each other, and names of which there are few, may leave one value.
-  const bool tangled = object.num_dependencies() != 0 || object.num_obligations() != 0;
-  for (uint32_t name_class = 0; name_class < object.others().size(); ++name_class) {
-    if (!solver_.target_productive(object.others()[name_class])) continue;
-    const uint32_t start = object.names->start();
-    const bool endless = start != kDeadLang && object.names->count(start, name_class) == kUnbounded;
-    const bool free = endless && !tangled && max > required && max > object.min;
-    return {free ? wanted : 1, wanted};
+  bool open = false;
+  bool endless = false;
+  for (uint32_t i = 0; i < object.others().size(); ++i) {
+    if (!solver_.target_productive(object.others()[i])) continue;
+    open = true;
+    endless = endless || object.names->count(object.names->start(), i) == kUnbounded;
   }
-  // Bounds on the number of members may leave out any of them.
-  const bool bounded = tangled || object.min > required || max < object.size();
+  if (open) {
+    // One more member is possible beside those that must be there.
+    const bool spare = max == kUnbounded || (free && max > required && max > object.min);
+    return {endless && spare ? wanted : 1, wanted};
+  }
+  // Bounds on the number of members, and what members ask of each other, may leave out any of them.
+  const bool bounded = !free || object.min > required || max < object.size();
   return {bounded ? 1 : all.lo, all.hi};
 }
 

@@ -59,19 +59,6 @@ class Arena {
   }
 
   RegisterPool& regs() { return regs_; }
-  // How much there is; what came later can be dropped where nothing refers to it any more.
-  struct Size {
-    uint32_t nodes = 0;
-    uint32_t sets = 0;
-    uint32_t regs = 0;
-    uint32_t total() const { return nodes + sets + regs; }
-  };
-  Size size() const { return {nodes_.size(), sets_.size(), regs_.size()}; }
-  void truncate(const Size& size) {
-    nodes_.truncate(size.nodes);
-    sets_.truncate(size.sets);
-    regs_.truncate(size.regs);
-  }
 
   // What is known about sets of configurations (way_out.h).
   enum class Verdict : uint8_t { kNone, kDeadEnd, kWayOut };
@@ -81,6 +68,22 @@ class Arena {
   };
   Verdicts& verdicts() { return verdicts_; }
 
+  // How much there is; what came later can be dropped where nothing refers to it any more.
+  struct Size {
+    uint32_t nodes = 0;
+    uint32_t sets = 0;
+    uint32_t regs = 0;
+    uint32_t verdicts = 0;
+    uint32_t total() const { return nodes + sets + regs + verdicts; }
+  };
+  Size size() const { return {nodes_.size(), sets_.size(), regs_.size(), verdicts_.sets.size()}; }
+  void truncate(const Size& size) {
+    nodes_.truncate(size.nodes);
+    sets_.truncate(size.sets);
+    regs_.truncate(size.regs);
+    verdicts_.sets.truncate(size.verdicts);
+    if (verdicts_.known.size() > size.verdicts) verdicts_.known.resize(size.verdicts);
+  }
   std::size_t memory_bytes() const {
     return nodes_.memory_bytes() + sets_.memory_bytes() + regs_.memory_bytes() +
            verdicts_.sets.memory_bytes();
