@@ -21,10 +21,10 @@ class Parser {
 
   std::optional<Value> run() {
     const bool negative = take('-');
-    if (!take('0') && !digits(value_.units)) return std::nullopt;
+    if (!take('0') && !mantissa_digits()) return std::nullopt;
     if (take('.')) {
       const std::size_t from = at_;
-      if (!digits(value_.units)) return std::nullopt;
+      if (!mantissa_digits()) return std::nullopt;
       value_.exponent -= static_cast<int64_t>(at_ - from);
     }
     if (take('e') || take('E')) {
@@ -34,7 +34,7 @@ class Parser {
       if (minus) value_.written = -value_.written;
     }
     if (at_ != text_.size()) return std::nullopt;
-    value_.exponent += value_.written;
+    value_.exponent += value_.written + zeros_;
     if (negative) value_.units = -value_.units;
     return value_;
   }
@@ -44,6 +44,16 @@ class Parser {
     if (at_ == text_.size() || text_[at_] != c) return false;
     ++at_;
     return true;
+  }
+  // Zeros at the end are only counted.
+  bool mantissa_digits() {
+    const std::size_t from = at_;
+    for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_, ++zeros_) {
+      if (text_[at_] == '0') continue;
+      for (; zeros_ >= 0; --zeros_) value_.units *= 10;
+      value_.units += text_[at_] - '0';
+    }
+    return at_ > from;
   }
   bool digits(int64_t& number) {
     const std::size_t from = at_;
@@ -55,6 +65,7 @@ class Parser {
 
   const std::string& text_;
   std::size_t at_ = 0;
+  int64_t zeros_ = 0;  // read, but not yet in the units
   Value value_;
 };
 
@@ -169,9 +180,10 @@ std::string describe(const NumberSpec& spec) {
 }
 
 std::string Specs::decimal() {
-  static const std::array<const char*, 24> all{
-      "0",    "1",    "-1",  "2",    "5",     "-0.5",  "0.5",  "10",  "12",   "100",  "-2.5", "1.9",
-      "0.01", "19.9", "-10", "1000", "0.002", "-0.02", "30.5", "0.2", "11.1", "2000", "-7",   "99"};
+  static const std::array<const char*, 28> all{
+      "0",    "1",    "-1",   "2",    "5",     "-0.5", "0.5",   "10",    "12",   "100",
+      "-2.5", "1.9",  "0.01", "19.9", "-10",   "1000", "0.002", "-0.02", "30.5", "0.2",
+      "11.1", "2000", "-7",   "99",   "1.001", "101",  "10.01", "-10010"};
   return all[pick(all.size())];
 }
 
@@ -188,6 +200,21 @@ NumberRange Specs::range() {
   range.lo_exclusive = range.has_lo && pick(3) == 0;
   range.hi_exclusive = range.has_hi && pick(3) == 0;
   return range;
+}
+
+std::string Specs::long_text() {
+  static const std::array<const char*, 10> heads{"1",    "5",   "12",  "35",  "99",
+                                                 "1001", "0.7", "2.5", "1.9", "-0.5"};
+  const auto zeros = [&] { return std::string(395 + pick(12), '0'); };
+  const auto exponent = [&](const char* sign) {
+    return std::string("e") + sign + std::to_string(390 + pick(13));
+  };
+  const std::string head = heads[pick(heads.size())];
+  const std::string tail = pick(2) == 0 ? "" : std::string(pick(3), '0');
+  if (head.find('.') != std::string::npos)
+    return head + zeros() + exponent(pick(2) == 0 ? "-" : "");
+  if (pick(2) == 0) return "0." + zeros() + head + tail + exponent("");
+  return head + zeros() + (pick(2) == 0 ? ".0" : "") + exponent("-");
 }
 
 NumberSpec Specs::next() {

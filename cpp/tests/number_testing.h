@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxLength = 17;
 
 // Is the text a JSON number that satisfies the specification, with an exponent of -400 to 400 if
 // it specifies anything? In 64-bit arithmetic, independent of the code under test; bounds and
-// divisors have at most four digits.
+// divisors have at most five digits, texts at most kMaxLength beside zeros at the end.
 bool satisfies(const NumberSpec& spec, const std::string& text);
 
 NumberRange at_most(const std::string& hi);
@@ -26,6 +26,8 @@ class Specs {
  public:
   explicit Specs(uint32_t seed) : random_(seed) {}
   NumberSpec next();
+  // A number of about 400 zeros and an exponent of that size, positive or negative.
+  std::string long_text();
 
  private:
   uint32_t pick(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }

@@ -149,6 +149,30 @@ TEST_CASE("random specifications, all short texts") {
   CHECK(accepted > 10000);
 }
 
+TEST_CASE("numbers at the ends of the exponents") {
+  uint32_t accepted = 0;
+  for (uint32_t seed = 0; seed < 120; ++seed) {
+    CAPTURE(seed);
+    test::Specs specs(seed + 1000);
+    const NumberSpec spec = specs.next();
+    CAPTURE(test::describe(spec));
+    Fixture fixture;
+    Lang& lang = fixture.lang(spec);
+    for (int i = 0; i < 60; ++i) {
+      const std::string text = specs.long_text();
+      CAPTURE(text);
+      const bool valid = test::satisfies(spec, text);
+      REQUIRE(matches(lang, text) == valid);
+      accepted += valid ? 1 : 0;
+      const std::string begun = text.substr(0, text.find('e'));
+      const uint32_t state = walk(lang, begun);
+      if (state == kDeadLang) continue;
+      REQUIRE(matches(lang, begun + completion(lang, state)));
+    }
+  }
+  CHECK(accepted > 500);
+}
+
 TEST_CASE("vocabularies without some characters") {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
@@ -156,7 +180,7 @@ TEST_CASE("vocabularies without some characters") {
     const NumberSpec spec = specs.next();
     CAPTURE(test::describe(spec));
     static const std::array<std::string, 6> alphabets{"-.e012", "0123456789", ".-0123456789",
-                                                      "-e157", "E3.0", "0123456789.eE"};
+                                                      "-e157",  "E3.0",       "0123456789.eE"};
     const std::string& chars = alphabets[seed % alphabets.size()];
     Fixture fixture(bytes_of(chars));
     Comparison(spec, fixture.lang(spec), chars, chars.size() > 10 ? 4 : 6).run();
@@ -265,6 +289,17 @@ TEST_CASE("a search among multiples ends") {
   CHECK(fixture.is_empty(spec));
   spec.within = {test::between("90", "97")};
   CHECK(matches(fixture.lang(spec), "97"));
+  // Neither 5 nor any of 50, 50.5, ..., 59.5, but 5.5.
+  spec = {};
+  spec.multiples_of = {"0.5"};
+  spec.within = {test::between("1", "99")};
+  spec.excluded = {"5"};
+  for (int i = 50; i < 60; ++i) {
+    spec.excluded.push_back(std::to_string(i));
+    spec.excluded.push_back(std::to_string(i) + ".5");
+  }
+  CHECK(matches(fixture.lang(spec), "5.5"));
+  CHECK(walk(fixture.lang(spec), "50") == kDeadLang);
 }
 
 TEST_CASE("equal specifications are one language") {
@@ -321,7 +356,7 @@ TEST_CASE("the values of a language") {
   spec = {};
   spec.has_values = true;
   spec.values = {"10", "-3"};
-  CHECK(values(spec, 2) == Texts{"-3e0", "1e1"});
+  CHECK(values(spec, 2) == Texts{"1e1", "-3e0"});
   CHECK_FALSE(values(spec, 1).has_value());
 }
 

@@ -47,6 +47,8 @@ GRAMMARS = [
     ("json_schema", True, ORDER),
     ("json_schema", {"anyOf": [{"type": "number"}, {"type": "array"}]}, ORDER),
     ("json_schema", {"type": "object", "additionalProperties": {"minLength": 3}}, ORDER),
+    ("json_schema", {"items": {"type": "number", "minimum": 0, "multipleOf": 0.01}}, ORDER),
+    ("json_schema", {"items": {"enum": [1, 2.5, -40, 1e30]}, "type": "array"}, ORDER),
     ("ebnf", 'root ::= "<t>" [^\\n]+ "</t>" root?', {}),
     ("ebnf", 'root ::= e\ne ::= e [+*/-] e | "(" e ")" | [0-9]+', {}),
     ("regex", r"(?:\S+\s+){0,9}\S+", {}),

@@ -162,9 +162,10 @@ def _search(text: str, allowed: NumberSet, usable: frozenset[int], max_length: i
         return False
     if is_valid(text, allowed):
         return True
-    if is_complete_number(text) and usable & frozenset(b"eE"):
-        if any(allowed.holds(_scaled(text, exp)) for exp in _exponents("", "", usable)):
-            return True
+    may_scale = is_complete_number(text) and usable & frozenset(b"eE")
+    exponents = _exponents("", "", usable) if may_scale else iter(())
+    if any(allowed.holds(_scaled(text, exponent)) for exponent in exponents):
+        return True
     following = (text + chr(byte) for byte in sorted(usable & (_SPELLING | frozenset(b"-"))))
     return any(_search(longer, allowed, usable, max_length) for longer in following)
 

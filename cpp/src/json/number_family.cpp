@@ -30,9 +30,11 @@ class PlainNumberFamily final : public NumberFamily {
     for (std::size_t i = 0; i < content.size(); i += 3) {
       Lang& lang = langs_.get(content[i + 1]);
       if (lang.accepts(content[i + 2])) accepted.push_back(content[i]);
-      continues = continues || !lang.arcs(content[i + 2]).empty();
     }
     if (accepted.empty()) return;
+    for (std::size_t i = 0; i < content.size() && !continues; i += 3) {
+      continues = langs_.get(content[i + 1]).continues(content[i + 2]);
+    }
     make_set(accepted);
     state.flags = kAccepts;
     state.accepts = store_.intern_set(accepted);

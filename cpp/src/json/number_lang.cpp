@@ -26,10 +26,10 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // What a vocabulary can spell of numbers.
 struct Alphabet {
-  std::string chars;             // sorted
-  bool complete = false;         // all digits and the point
-  int32_t min = 0, max = 0;      // of exponents
-  ExponentSet written;           // exponents that can be written
+  std::string chars;         // sorted
+  bool complete = false;     // all digits and the point
+  int32_t min = 0, max = 0;  // of exponents
+  ExponentSet written;       // exponents that can be written
 
   explicit Alphabet(std::span<const CodeRange> ranges) {
     for (const char c : kNumberChars) {
@@ -41,7 +41,8 @@ struct Alphabet {
     if (!has('e') && !has('E')) return;
     min = has('-') ? -kMaxExponent : 0;
     max = kMaxExponent;
-    for (int32_t exponent = min; exponent <= max; ++exponent) {
+    if (complete) written.append(min, max);
+    for (int32_t exponent = min; exponent <= max && !complete; ++exponent) {
       const std::string digits = std::to_string(exponent < 0 ? -exponent : exponent);
       if (std::all_of(digits.begin(), digits.end(), [&](char c) { return has(c); })) {
         written.append(exponent, exponent);
@@ -111,6 +112,7 @@ class NumberLang final : public TableLang {
   uint32_t start() override { return is_alive(0) ? 0 : kDeadLang; }
   bool accepts(uint32_t state) override { return states_[state].accepts; }
   std::span<const Arc> arcs(uint32_t state) override;
+  bool continues(uint32_t state) override;
   // Numbers have no bounds on their length.
   bool can_finish(uint32_t, uint32_t, uint32_t) override { return true; }
   uint32_t length_horizon() override { return kUnbounded; }
@@ -121,10 +123,10 @@ class NumberLang final : public TableLang {
   // What a state means; equal contents are one state.
   struct Content {
     Phase phase = Phase::kStart;
-    bool negative = false;    // the number, then the exponent
-    Reading reading;          // of the mantissa
-    ExponentSet exponents;    // from kE on: those that are possible; sizes behind their sign
-    int32_t exponent = 0;     // the size of the exponent so far
+    bool negative = false;  // the number, then the exponent
+    Reading reading;        // of the mantissa
+    ExponentSet exponents;  // from kE on: those that are possible; sizes behind their sign
+    int32_t exponent = 0;   // the size of the exponent so far
   };
   struct State {
     Content content;
@@ -132,9 +134,9 @@ class NumberLang final : public TableLang {
     bool expanded = false, trimmed = false;
     Verdict verdict = Verdict::kUnknown;
     uint32_t parent = 0;
-    char last = '\0';           // leads here from the parent
-    ExponentSet exponents;      // of a mantissa that may end
-    std::vector<Arc> arcs;      // of single characters, and to any state, before `trimmed`
+    char last = '\0';       // leads here from the parent
+    ExponentSet exponents;  // of a mantissa that may end
+    std::vector<Arc> arcs;  // of single characters, and to any state, before `trimmed`
   };
 
   uint32_t intern(Content content, uint32_t parent, char last);
@@ -193,6 +195,8 @@ uint32_t NumberLang::intern(Content content, uint32_t parent, char last) {
 }
 
 bool NumberLang::step(const State& state, char c, Content& next) const {
+  const bool at_start = state.content.phase == Phase::kStart || state.content.phase == Phase::kE;
+  if (!is_digit(c) && (c == '+' || c == '-') != at_start) return false;
   next = state.content;
   if (state.content.phase >= Phase::kE) return step_exponent(c, next);
   if (c != 'e' && c != 'E') return step_mantissa(state, c, next);
@@ -262,9 +266,13 @@ void NumberLang::expand(uint32_t id) {
   states_[id].expanded = true;
   Content next;
   for (const char c : alphabet_.chars) {
-    if (!step(states_[id], c, next)) continue;
+    auto& arcs = states_[id].arcs;
     const auto code = static_cast<uint32_t>(c);
-    states_[id].arcs.push_back({code, code, intern(std::move(next), id, c)});
+    if (c == 'e' && !arcs.empty() && arcs.back().lo == 'E') {
+      arcs.push_back({code, code, arcs.back().target});
+    } else if (step(states_[id], c, next)) {
+      arcs.push_back({code, code, intern(std::move(next), id, c)});
+    }
   }
 }
 
@@ -284,6 +292,17 @@ std::span<const Lang::Arc> NumberLang::arcs(uint32_t id) {
   state.arcs = std::move(alive);
   state.trimmed = true;
   return state.arcs;
+}
+
+bool NumberLang::continues(uint32_t id) {
+  const State& state = states_[id];
+  // A zero behind the point changes nothing.
+  const bool mantissa = state.accepts && may_end(state.content.phase);
+  if (mantissa && alphabet_.has('0') &&
+      (state.content.phase == Phase::kFraction || alphabet_.has('.'))) {
+    return true;
+  }
+  return !arcs(id).empty();
 }
 
 bool NumberLang::is_alive(uint32_t id) {
@@ -310,6 +329,7 @@ bool NumberLang::can_go_on(const State& state) const {
   }
   const NumberSide& side = sides_[content.negative];
   if (content.phase == Phase::kMinus) return side.is_possible();
+  if (side.goes_on_anyway(content.reading, content.phase == Phase::kWhole)) return true;
   std::string digits;
   int64_t fraction = 0;
   bool in_fraction = content.phase == Phase::kFraction;

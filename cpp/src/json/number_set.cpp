@@ -1,6 +1,7 @@
 #include "json/number_set.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "maskwright/support/error.h"
 
@@ -11,7 +12,17 @@ namespace {
 constexpr std::size_t kMaxExcludedDivisors = 12;
 const Cut kEndless{true, true, {}};
 
-bool less(const Decimal& a, const Decimal& b) { return compare(a, b) < 0; }
+// The order of lists: a comparison of values would cost more.
+bool less(const Decimal& a, const Decimal& b) {
+  return std::tie(a.negative, a.digits, a.exponent) < std::tie(b.negative, b.digits, b.exponent);
+}
+
+void make_list(std::vector<Decimal>& values) {
+  if (!std::is_sorted(values.begin(), values.end(), less)) {
+    std::sort(values.begin(), values.end(), less);
+  }
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
 
 Cut before(const std::string& text) { return {false, false, parse_decimal(text)}; }
 Cut behind(const std::string& text) { return {false, true, parse_decimal(text)}; }
@@ -113,15 +124,12 @@ NumberSet::NumberSet(const NumberSpec& spec) {
     value.negative = false;
     excluded_[negative].push_back(std::move(value));
   }
-  for (auto& values : excluded_) {
-    std::sort(values.begin(), values.end(), less);
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-  }
+  for (auto& values : excluded_) make_list(values);
   read_divisors(spec);
   if (spec.has_values) read_values(spec);
   everything_ = intervals.size() == 1 && intervals[0].lo.endless && intervals[0].hi.endless &&
                 !divisor_ && excluded_divisors_.empty() && spec.excluded.empty() && !has_values_;
-  if (!meets(false, {}, kEndless) && !meets(true, {}, kEndless)) set_empty();
+  if (!has_values_ && !meets(false, {}, kEndless) && !meets(true, {}, kEndless)) set_empty();
 }
 
 // Magnitudes from 0 up; 0 is of both signs.
@@ -177,8 +185,7 @@ void NumberSet::read_values(const NumberSpec& spec) {
     }
   }
   set_empty();
-  std::sort(kept.begin(), kept.end(), less);
-  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+  make_list(kept);
   values_ = std::move(kept);
 }
 
@@ -197,14 +204,25 @@ bool NumberSet::is_out(bool negative, const Decimal& magnitude) const {
 
 bool NumberSet::contains(const Decimal& value) const {
   if (has_values_) return std::binary_search(values_.begin(), values_.end(), value, less);
-  Decimal magnitude = value;
-  magnitude.negative = false;
-  return meets(value.negative, {false, false, magnitude}, {false, true, magnitude});
+  if (value.is_zero()) return has_zero_;
+  Cut cut{false, false, value};
+  cut.value.negative = false;
+  const auto inside = [&](const Interval& interval) {
+    cut.behind = false;
+    if (compare(interval.lo, cut) > 0) return false;
+    cut.behind = true;
+    return compare(cut, interval.hi) <= 0;
+  };
+  const auto& intervals = intervals_[value.negative];
+  return std::any_of(intervals.begin(), intervals.end(), inside) &&
+         (!divisor_ || divisor_->divides(cut.value)) && !is_out(value.negative, cut.value);
 }
 
 bool NumberSet::any_between(bool negative, const Cut& lo, const Cut& hi) const {
+  // What is out is finite, or leaves every so many multiples.
+  if (hi.endless) return true;
   if (!divisor_) {
-    if (hi.endless || compare(lo.value, hi.value) != 0) return true;
+    if (compare(lo.value, hi.value) != 0) return true;
     return lo.value.is_zero() ? has_zero_ : !is_out(negative, lo.value);
   }
   Decimal value = divisor_->next(lo.value, lo.behind);
@@ -216,15 +234,6 @@ bool NumberSet::any_between(bool negative, const Cut& lo, const Cut& hi) const {
 }
 
 bool NumberSet::meets(bool negative, const Cut& lo, const Cut& hi) const {
-  if (has_values_) {
-    return std::any_of(values_.begin(), values_.end(), [&](const Decimal& value) {
-      if (!value.is_zero() && value.negative != negative) return false;
-      Decimal magnitude = value;
-      magnitude.negative = false;
-      return compare(lo, Cut{false, false, magnitude}) <= 0 &&
-             compare(Cut{false, true, magnitude}, hi) <= 0;
-    });
-  }
   for (const Interval& interval : intervals_[negative]) {
     const Cut& from = compare(lo, interval.lo) < 0 ? interval.lo : lo;
     const Cut& to = compare(hi, interval.hi) < 0 ? hi : interval.hi;

@@ -7,8 +7,9 @@
 // in closed form: without a divisor a true interval has endlessly many decimals; with one, the next
 // multiple is in or out.
 //
-// Cost: linear in the digits of the bounds; a search among multiples visits one per excluded
-// number, times 2^n for n excluded divisors at worst (windows without a survivor are that short).
+// Cost: linear in the digits of the bounds, n log n for n values; a search among multiples visits
+// one per excluded number, times 2^n for n excluded divisors at worst (windows without a survivor
+// are that short).
 #pragma once
 
 #include <array>
@@ -44,16 +45,17 @@ class NumberSet {
   bool is_everything() const { return everything_; }
   // The empty set has a list of no values too.
   bool has_values() const { return has_values_; }
-  // Sorted.
   const std::vector<Decimal>& values() const { return values_; }
 
   bool contains(const Decimal& value) const;
+
+  // The rest is of use without values only.
+
   // Is there a number of this sign whose magnitude lies between the cuts?
   bool meets(bool negative, const Cut& lo, const Cut& hi) const;
-
-  // The rest is of use without values only. Intervals of magnitudes, ascending.
+  // Intervals of magnitudes, ascending.
   const std::vector<Interval>& intervals(bool negative) const { return intervals_[negative]; }
-  // Single magnitudes that are out, sorted; not 0.
+  // Single magnitudes that are out; not 0.
   const std::vector<Decimal>& excluded(bool negative) const { return excluded_[negative]; }
   const std::optional<Divisor>& divisor() const { return divisor_; }
   const std::vector<Divisor>& excluded_divisors() const { return excluded_divisors_; }

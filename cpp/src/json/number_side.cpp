@@ -37,7 +37,8 @@ NumberSide::NumberSide(const NumberSet& set, bool negative, int32_t min_exponent
       min_exponent_(min_exponent),
       max_exponent_(max_exponent),
       bounds_(bounds_of(set, negative)),
-      points_(points_of(set, negative)) {
+      points_(points_of(set, negative)),
+      roomy_exponent_(kFar) {
   for (const Significands* known : {&bounds_, &points_}) {
     if (known->is_empty()) continue;
     const bool first = known == &bounds_ || bounds_.is_empty();
@@ -62,6 +63,10 @@ NumberSide::NumberSide(const NumberSet& set, bool negative, int32_t min_exponent
     most_last_ = first ? most : std::max(most, most_last_);
     most_fraction_ = std::max(most_fraction_, -least_last_ - 1);
   }
+  if (!out.empty() || !points_.is_empty() || !set.divisor()) return;
+  if (intervals_.empty() || intervals_.back().second.kind != Bound::kAboveAll) return;
+  roomy_exponent_ =
+      std::max(set.divisor()->next({}, true).magnitude(), intervals_.back().first.magnitude);
 }
 
 NumberSide::Bound NumberSide::bound_of(const Cut& cut) const {
@@ -155,7 +160,8 @@ Reading NumberSide::fraction_digit(Reading reading, char digit) const {
 int64_t NumberSide::first_exponent_above(const Bound& bound, const Reading& reading) const {
   if (bound.kind != Bound::kCut) return bound.kind == Bound::kBelowAll ? -kFar : kFar;
   const Significands::Order order = bounds_.order(reading.bounds, bound.entry);
-  const bool above = order == Significands::kEqual ? !bound.behind : order == Significands::kGreater;
+  const bool above =
+      order == Significands::kEqual ? !bound.behind : order == Significands::kGreater;
   return bound.magnitude - reading.magnitude + (above ? 0 : 1);
 }
 
@@ -202,19 +208,32 @@ ExponentSet NumberSide::exponents(const Reading& reading) const {
   return out;
 }
 
+bool NumberSide::is_possible() const {
+  if (set_.has_values()) return set_.contains({}) || !points_.is_empty();
+  return set_.meets(negative_, {}, {true, true, {}});
+}
+
 bool NumberSide::can_go_on(const std::string& digits, int64_t fraction, bool more_whole) const {
   const Decimal read(false, digits, 0);
   const int64_t least = min_exponent_ - fraction;
   const int64_t most = more_whole ? kFar : max_exponent_ - fraction;
-  if (read.is_zero()) return set_.meets(negative_, {}, {false, false, {false, "1", most}});
   if (set_.has_values()) return values_go_on(read, least, most);
+  if (read.is_zero()) return set_.meets(negative_, {}, {false, false, {false, "1", most}});
   return std::any_of(intervals_.begin(), intervals_.end(), [&](const auto& pair) {
     const auto index = static_cast<std::size_t>(&pair - intervals_.data());
     return interval_goes_on(set_.intervals(negative_)[index], read, least, most);
   });
 }
 
+bool NumberSide::goes_on_anyway(const Reading& reading, bool more_whole) const {
+  if (!reading.significant || roomy_exponent_ == kFar) return false;
+  const bool counted = reading.fraction < most_fraction_;
+  return more_whole || (counted && max_exponent_ - reading.fraction >= roomy_exponent_);
+}
+
 bool NumberSide::values_go_on(const Decimal& read, int64_t least, int64_t most) const {
+  if (points_.is_empty()) return read.is_zero() && set_.contains({});
+  if (read.is_zero()) return set_.contains({}) || points_.min_magnitude() <= most;
   Significands::Place place = points_.start();
   for (const char digit : read.digits) place = points_.step(place, digit);
   for (int64_t i = 0; i < read.exponent; ++i) place = points_.step(place, '0');

@@ -55,7 +55,9 @@ class NumberSide {
   // Can the number be completed? `digits` are all that were read, `fraction` of them behind the
   // point; `more_whole`: further digits of the integer part may follow.
   bool can_go_on(const std::string& digits, int64_t fraction, bool more_whole) const;
-  bool is_possible() const { return set_.meets(negative_, {}, {true, true, {}}); }
+  // True only if it can be, told without the digits; in most cases where it can.
+  bool goes_on_anyway(const Reading& reading, bool more_whole) const;
+  bool is_possible() const;
 
  private:
   struct Bound {
@@ -85,6 +87,9 @@ class NumberSide {
   int64_t least_magnitude_ = 0, most_magnitude_ = 0;
   int64_t least_last_ = 0, most_last_ = 0;
   int64_t most_fraction_ = 0;
+  // From this power of ten on, every two neighbours have a multiple of the divisor between them,
+  // and are in an endless interval; or kFar.
+  int64_t roomy_exponent_;
 };
 
 }  // namespace maskwright::langs

@@ -5,10 +5,13 @@
 namespace maskwright::langs {
 
 Significands::Significands(std::vector<Decimal> values) {
-  std::sort(values.begin(), values.end(), [](const Decimal& a, const Decimal& b) {
+  const auto less = [](const Decimal& a, const Decimal& b) {
     const int order = a.digits.compare(b.digits);
-    return order != 0 ? order < 0 : a.magnitude() < b.magnitude();
-  });
+    return order != 0 ? order < 0 : a.exponent < b.exponent;
+  };
+  if (!std::is_sorted(values.begin(), values.end(), less)) {
+    std::sort(values.begin(), values.end(), less);
+  }
   for (Decimal& value : values) {
     const int64_t magnitude = value.magnitude();
     min_ = entries_.empty() ? magnitude : std::min(min_, magnitude);
@@ -55,9 +58,8 @@ Significands::Order Significands::order(const Place& place, uint32_t entry) cons
 }
 
 uint32_t Significands::find(const std::string& digits) const {
-  const auto found =
-      std::partition_point(entries_.begin(), entries_.end(),
-                           [&](const auto& entry) { return entry.first < digits; });
+  const auto found = std::partition_point(entries_.begin(), entries_.end(),
+                                          [&](const auto& entry) { return entry.first < digits; });
   return static_cast<uint32_t>(found - entries_.begin());
 }
 

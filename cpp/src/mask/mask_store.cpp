@@ -344,7 +344,7 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     const uint32_t level = vocabulary_.depth(i) - base;
     const Depth& from = levels_[level - 1];
     Depth& here = levels_[level];
-    if (from.single && !joined && step_single(from, vocabulary_.byte(i), here)) {
+    if (from.single && !joined && step_single(from, i, here)) {
       if (here.config.state == kDead) {
         if (arena_->regs().take_unsure()) unsure_.push_back(i);
         i = vocabulary_.next(i);
@@ -391,8 +391,9 @@ bool MaskStore::runs_free(uint32_t node, const Depth& depth) {
 
 // The common step: one configuration, a target that only reads. Returns false where
 // the general step is needed; a refused byte gives kDead.
-bool MaskStore::step_single(const Depth& from, uint8_t byte, Depth& to) {
+bool MaskStore::step_single(const Depth& from, uint32_t node, Depth& to) {
   if (from.whitespace) return false;
+  const uint8_t byte = vocabulary_.byte(node);
   const Edge* edge = from.row->find(byte);
   if (edge == nullptr) {
     to.config.state = kDead;
@@ -409,7 +410,9 @@ bool MaskStore::step_single(const Depth& from, uint8_t byte, Depth& to) {
     to.row = from.row;
   } else {
     if ((store_.state(target.state).flags & kNotPlain) != 0) return false;
-    to.row = &store_.row(target.state);
+    // Where no token goes on, the row may never be needed.
+    const bool leaf = vocabulary_.next(node) == node + 1;
+    to.row = leaf ? nullptr : &store_.row(target.state);
   }
   to.single = true;
   to.reads_only = true;

@@ -40,6 +40,8 @@ class Lang {
   virtual std::span<const Arc> arcs(uint32_t state) = 0;
   virtual uint32_t move(uint32_t state, uint32_t code_point);
   virtual bool accepts(uint32_t state) = 0;
+  // Has the state arcs? May be cheaper than they are.
+  virtual bool continues(uint32_t state) { return !arcs(state).empty(); }
   // True iff some completion from `state` has a length n in code points with min <= n <= max
   // (max kUnbounded = no limit). Lengths with gaps may need a table: raises "lang-too-large" if it
   // grows beyond the limit, never for smaller bounds than those that were answered before.

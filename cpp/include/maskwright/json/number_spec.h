@@ -14,11 +14,11 @@ struct NumberRange {
 
 // All of it must hold. Numbers are JSON spellings without leading zeros: "-12.5", "3e-7".
 struct NumberSpec {
-  bool integer = false;     // 1, 1.0 and 10e-1 are integers
-  bool fractional = false;  // no integer
-  std::vector<NumberRange> within, outside;                // in each of these, in none of those
+  bool integer = false;                                     // 1, 1.0 and 10e-1 are integers
+  bool fractional = false;                                  // no integer
+  std::vector<NumberRange> within, outside;                 // in each of these, in none of those
   std::vector<std::string> multiples_of, not_multiples_of;  // of each, of none; positive
-  bool has_values = false;                                 // only `values`
+  bool has_values = false;                                  // only `values`
   std::vector<std::string> values, excluded;
 };
 

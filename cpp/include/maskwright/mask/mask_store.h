@@ -105,7 +105,7 @@ class MaskStore {
   void walk_below(uint32_t node, std::vector<Escape>& escapes);
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);
-  bool step_single(const Depth& from, uint8_t byte, Depth& to);
+  bool step_single(const Depth& from, uint32_t node, Depth& to);
   void enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
   void settle(Depth& depth);
   void add_token_symbols(StateId state);

@@ -1,8 +1,8 @@
 """Numbers as exact decimals, and the keywords that constrain them.
 
-Idea: a bound or divisor goes to the core as plain decimal text, so no binary rounding comes between the schema
-and its meaning. A Python float stands for the shortest decimal that reads back as it (its `repr`),
-which is what its author wrote.
+Idea: a bound or divisor goes to the core as plain decimal text, so no binary rounding comes between
+the schema and its meaning. A Python float stands for the shortest decimal that reads back as it
+(its `repr`), which is what its author wrote.
 Cost: linear in the digits; `1e999999999` would have a billion, hence the limit.
 """
 
