@@ -81,8 +81,9 @@ test: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run the Python tests (PYTEST
 conformance: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run the official suites in full (CONFORMANCE_ARGS=...)
 	PYTHONPATH=tests $(BIN)/python -m conformance.run $(CONFORMANCE_ARGS)
 
-conformance-update: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run them and write the baselines
+conformance-update: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run them; write baselines, docs/keywords.md
 	PYTHONPATH=tests $(BIN)/python -m conformance.run --update $(CONFORMANCE_ARGS)
+	$(BIN)/python tools/make_keyword_table.py
 
 lint: layers $(VENV)/.stamp-dev ## Check style: ruff, clang-format, layers
 	$(BIN)/ruff check

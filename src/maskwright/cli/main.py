@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _EPILOG: Final = """\
 exit codes:
   0    the text is complete
-  1    something failed while running (a missing package, a model that cannot be loaded)
+  1    something failed while running (a missing package, a model that cannot be loaded), or
+       `check` was given an instance that the schema does not admit
   2    wrong usage, or a schema, pattern or grammar that cannot be used
   3    the text was cut off by --max-tokens
   130  interrupted
@@ -85,6 +86,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from maskwright.cli.demo import run_demo
 
         return run_demo(arguments)
+    if arguments.command == "check":
+        from maskwright.cli.check import run_check
+
+        return run_check(arguments)
     from maskwright.cli.generate import run_generate
 
     return run_generate(arguments)
@@ -125,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_generate(commands.add_parser("generate", help="answer a prompt in a given format"))
+    _add_check(commands.add_parser("check", help="examine a JSON Schema, and an instance of it"))
     _add_demo(commands.add_parser("demo", help="watch a small model fill in a JSON Schema"))
     return parser
 
@@ -148,6 +154,36 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         help="print one JSON object: text, parsed, finish_reason, usage",
     )
     _add_model_options(parser, max_tokens=512, temperature=0.0)
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Say what becomes of each keyword of a JSON Schema, what can make answers long without "
+        "bound, and, for an instance, the first place where it leaves the schema's language and "
+        "what could have stood there. The instance is read as it is written: order of members and "
+        "spacing count; whitespace around it does not."
+    )
+    parser.add_argument("schema", metavar="SCHEMA", help="file with a JSON Schema")
+    parser.add_argument("instance", metavar="INSTANCE", nargs="?", help="file with an instance")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--open",
+        action="store_true",
+        help="strict_mode=False: members and items that the schema does not name are admitted",
+    )
+    parser.add_argument("--any-order", action="store_true", help="members may come in any order")
+    parser.add_argument(
+        "--annotate-format", action="store_true", help="formats are annotations only"
+    )
+    parser.add_argument("--nullable", action="store_true", help="OpenAPI's nullable admits null")
+    parser.add_argument("--dialect", metavar="D", help="the draft of a schema without $schema")
+    parser.add_argument(
+        "--registry",
+        metavar="URI=FILE",
+        action="append",
+        default=[],
+        help="another document that references may lead to; can be repeated",
+    )
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:

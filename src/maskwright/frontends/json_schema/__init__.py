@@ -1,9 +1,10 @@
 """The JSON Schema front-end: `compile_json_schema` turns a schema into IR and a certificate.
 
-Where things are: `compile` has the entry point and its options, `convert` the walk, `dialects` the
-table of keywords per draft, and one module per keyword family the handlers (`scalars`, `numbers`,
-`constants`, `arrays`, `objects`, `applicators`, `unsupported`). To add a keyword, write its handler
-beside its family and enter it in `dialects`.
+Where things are: `compile` has the entry point and its options, `inputs` the forms a schema comes
+in, `convert` the walk, `references`, `resources` and `registry` what references lead to, `dialects`
+the table of keywords per draft, and one module per keyword family the handlers (`scalars`,
+`numbers`, `constants`, `arrays`, `objects`, `applicators`, `formats`, `unsupported`); `coverage`
+reports. To add a keyword, write its handler beside its family and enter it in `dialects`.
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ from .registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .coverage import Recorder
+
 __all__ = ["DEFAULT_MAX_WHITESPACE", "compile_json_schema"]
 
 DEFAULT_MAX_WHITESPACE = 256
@@ -55,6 +57,7 @@ def compile_json_schema(
     max_constant_values: int = MAX_CONSTANT_VALUES,
     max_ignored_bytes: int = MAX_IGNORED_BYTES,
     max_dynamic_scopes: int = MAX_DYNAMIC_SCOPES,
+    recorder: Recorder | None = None,
     places: Places | None = None,
 ) -> tuple[bytes, Certificate]:
     """Return the IR of the JSON texts that are valid under a schema, and its certificate.
@@ -94,6 +97,8 @@ def compile_json_schema(
         max_constant_values: Limit on the values in one `enum` or `const`.
         max_ignored_bytes: Limit on the length of all pointers that the certificate lists.
         max_dynamic_scopes: Limit on the scopes in which schemas with dynamic references are read.
+        recorder: Notes what becomes of each keyword, and lets the conversion go on without those
+            that are refused: the IR is of no use then.
         places: Receives, for each schema node of the IR, where the first schema with it stands.
 
     Raises:
@@ -133,6 +138,7 @@ def compile_json_schema(
             strict=strict_mode,
             assert_format=assert_format,
             nullable=nullable,
+            recorder=recorder,
             max_number_digits=max_number_digits,
             max_constant_values=max_constant_values,
             places=places,
@@ -141,6 +147,8 @@ def compile_json_schema(
         node = converter.root_node
         facts = converter.facts
         ignored = render_all(converter.ignored, max_bytes=max_ignored_bytes)
+        if recorder is not None:
+            recorder.finish(converter, ignored, any_order=any_order)
     root = builder.rule("root")
     expression = builder.json(
         node,

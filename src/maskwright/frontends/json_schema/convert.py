@@ -19,6 +19,7 @@ from .locations import Location, render
 
 if TYPE_CHECKING:
     from ...ir import Builder
+    from .coverage import Recorder
     from .references import Document
     from .resources import Resource
 
@@ -46,6 +47,7 @@ class Converter:
             otherwise.
         assert_format: `format` constrains.
         nullable: `nullable: true` beside `type` admits null.
+        recorder: Notes what becomes of the keywords, if anyone asks.
         max_number_digits: Limit on the digits of a number written without exponent.
         max_constant_values: Limit on the values in one `enum` or `const`.
         schema: The schema at hand; handlers look up siblings here.
@@ -69,6 +71,7 @@ class Converter:
         strict: bool,
         assert_format: bool,
         nullable: bool,
+        recorder: Recorder | None,
         max_number_digits: int,
         max_constant_values: int,
         places: Places | None = None,
@@ -78,6 +81,7 @@ class Converter:
         self.strict = strict
         self.assert_format = assert_format
         self.nullable = nullable
+        self.recorder = recorder
         self.max_number_digits = max_number_digits
         self.max_constant_values = max_constant_values
         self.places = places
@@ -140,6 +144,8 @@ class Converter:
         self.pending = pending
         stack = self._stack
         below = len(stack)
+        if self.recorder is not None:
+            self.recorder.enter(schema, location)
         dialect = resource.dialect
         handlers = dialect.handlers
         if dialect.ref_alone and "$ref" in schema:
@@ -150,7 +156,9 @@ class Converter:
         else:
             for keyword, value in schema.items():
                 handler = handlers.get(keyword)
-                if handler is not None:
+                if self.recorder is not None and handler is not None:
+                    self.recorder.apply(self, handler, keyword, value)
+                elif handler is not None:
                     handler(self, keyword, value)
                 elif not (keyword == "nullable" and self.nullable and "type" in schema):
                     self.ignore(keyword)
@@ -231,6 +239,8 @@ class Converter:
         if node >= 0:
             return node
         self._cyclic = True
+        if self.recorder is not None:
+            self.recorder.loop(self.location)
         if node == -1:
             node = resource.nodes[id(value)] = -2 - self.builder.reserve()
         return -2 - node

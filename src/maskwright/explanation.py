@@ -1,0 +1,212 @@
+"""Where a text leaves the language of a grammar, and what could have stood there instead.
+
+Idea: a matcher over single bytes reads the text until it refuses one. From there the allowed bytes
+are followed as long as they are few, which spells out keys, constants and punctuation; where many
+are allowed, the place is described. For a text of JSON the place is told as a JSON pointer too.
+Cost: linear in the text; at most `_MAX_STEPS` masks for the alternatives.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .compiler import CompiledGrammar, GrammarCompiler
+from .errors import locate
+from .matcher import GrammarMatcher
+from .tokenizer_info import TokenizerInfo
+
+if TYPE_CHECKING:
+    from .grammar import Grammar
+
+__all__ = ["Mismatch", "compile_for_bytes", "find_mismatch"]
+
+_BYTES = 256
+_MAX_ALTERNATIVES = 8
+_MAX_LENGTH = 40
+_MAX_FOUND = 20
+_MAX_STEPS = 400
+_FEW = 12
+_ESCAPE = 0x5C
+_WHITESPACE = frozenset(b" \t\n\r")
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first place at which a text is not what a grammar asks for.
+
+    Attributes:
+        offset: Code points before it.
+        line: Its line, from 1.
+        column: Its column in code points, from 1.
+        pointer: The JSON pointer of the value at that place.
+        found: What stands there: some characters; empty where the text ends too early.
+        expected: What could have stood there, as text; "..." stands for more that may follow.
+    """
+
+    offset: int
+    line: int
+    column: int
+    pointer: str
+    found: str
+    expected: tuple[str, ...]
+
+
+def compile_for_bytes(grammar: Grammar) -> CompiledGrammar:
+    """Compile a grammar for a vocabulary of single bytes."""
+    vocabulary = [*(bytes((byte,)) for byte in range(_BYTES)), b""]
+    return GrammarCompiler(TokenizerInfo(vocabulary, stop_token_ids=_BYTES)).compile_grammar(
+        grammar
+    )
+
+
+def find_mismatch(compiled: CompiledGrammar, text: str) -> Mismatch | None:
+    """Return where a text leaves the language of a grammar; None: it is in it.
+
+    Args:
+        compiled: What `compile_for_bytes` returns.
+        text: The text.
+
+    Example:
+        >>> from maskwright import Grammar
+        >>> grammar = Grammar.from_json_schema({"enum": ["red", "green"]})
+        >>> found = find_mismatch(compile_for_bytes(grammar), '"rad"')
+        >>> found.offset, found.found, found.expected
+        (2, 'ad"', ('ed"',))
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    matcher = GrammarMatcher(compiled)
+    if matcher.accept_string(data):
+        if matcher.is_completed():
+            return None
+        at = len(data)
+    else:
+        at = next(i for i, byte in enumerate(data) if not matcher.accept_token(byte))
+    # The place of a character, should its second byte be the refused one.
+    start = at
+    while start < len(data) and data[start] & 0xC0 == 0x80:
+        start -= 1
+    if start != at:
+        matcher.rollback(at - start)
+    offset = len(data[:start].decode("utf-8", "surrogatepass"))
+    line, column = locate(text, offset)
+    return Mismatch(
+        offset,
+        line,
+        column,
+        _pointer(text[:offset]),
+        text[offset : offset + _MAX_FOUND].partition("\n")[0],
+        _alternatives(matcher, inside=_ends_in_string(text[:offset])),
+    )
+
+
+def _allowed(matcher: GrammarMatcher, mask: np.ndarray) -> list[int]:
+    matcher.fill_next_token_bitmask(mask)
+    bits = np.unpackbits(mask.view(np.uint8), bitorder="little")
+    return [int(byte) for byte in bits[: _BYTES + 1].nonzero()[0]]
+
+
+def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
+    """Return some texts that may come next, each to the end of the string or of the token."""
+    mask = np.zeros((1, (_BYTES + 32) // 32), dtype=np.int32)
+    waiting: list[tuple[GrammarMatcher, bytes]] = [(matcher, b"")]
+    found: list[str] = []
+    for _ in range(_MAX_STEPS):
+        if not waiting or len(found) >= _MAX_ALTERNATIVES:
+            break
+        here, text = waiting.pop(0)
+        allowed = [byte for byte in _allowed(here, mask) if byte not in _WHITESPACE]
+        if len(allowed) > 1 and _ESCAPE in allowed:
+            allowed.remove(_ESCAPE)  # another way to write the same
+        if text and (_is_whole(text, inside=inside) or len(text) >= _MAX_LENGTH):
+            found.append(_shown(text))
+            continue
+        if len(allowed) > _FEW:
+            found.append(_shown(text) + _described(allowed))
+            continue
+        for byte in allowed:
+            if byte == _BYTES:
+                found.append(_shown(text) or "the end of the text")
+                continue
+            fork = here.fork()
+            fork.accept_token(byte)
+            waiting.append((fork, text + bytes((byte,))))
+    if waiting and found and len(found) < _MAX_ALTERNATIVES:
+        found.append("...")
+    return tuple(dict.fromkeys(found))
+
+
+def _is_whole(text: bytes, *, inside: bool) -> bool:
+    """Whether what follows a text that starts (inside a string) at a refusal is another matter."""
+    if text[-1:] == b'"':
+        return inside or len(text) > 1
+    return text[-1:] in (b"}", b"]", b"[", b"{", b",", b":")
+
+
+def _ends_in_string(text: str) -> bool:
+    at = 0
+    while (at := text.find('"', at)) >= 0:
+        end = _string_end(text, at)
+        if end is None:
+            return True
+        at = end
+    return False
+
+
+def _shown(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def _described(allowed: list[int]) -> str:
+    """Say what a large set of bytes is."""
+    if set(range(0x61, 0x7B)) <= set(allowed):
+        return "... (any of many characters)"
+    letters = "".join(chr(byte) for byte in allowed if 0x20 < byte < 0x7F)
+    return f"... (one of {letters})" if letters else "..."
+
+
+def _pointer(text: str) -> str:
+    """Return the JSON pointer of the value that a prefix of JSON text ends in."""
+    path: list[str | int] = []
+    key: str | None = None
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char == '"':
+            end = _string_end(text, at)
+            if end is None:
+                break
+            key = text[at:end]
+            at = end
+            continue
+        if char == "{":
+            path.append("")
+        elif char == "[":
+            path.append(0)
+        elif char in "}]" and path:
+            path.pop()
+        elif char == ":" and path and key is not None:
+            path[-1] = json.loads(key)
+        elif char == "," and path:
+            last = path[-1]
+            path[-1] = last + 1 if isinstance(last, int) else ""
+        at += 1
+    tokens = [str(part).replace("~", "~0").replace("/", "~1") for part in path]
+    if path and path[-1] == "" and isinstance(path[-1], str):
+        tokens.pop()  # before or within a key: the place is the object
+    return "#" + "".join(f"/{token}" for token in tokens)
+
+
+def _string_end(text: str, at: int) -> int | None:
+    """Return where the string that starts at a quote ends; None: beyond the text."""
+    at += 1
+    while at < len(text):
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == '"':
+            return at + 1
+        at += 1
+    return None

@@ -1,0 +1,183 @@
+"""What becomes of every keyword of a schema, and what can make an output long without bound.
+
+Idea: the schema is converted as always, with a `Recorder` that notes each location the root
+reaches; a keyword that is refused is noted too, and the conversion goes on without it. So one run
+tells all refusals, not the first. The warnings look at one location at a time: a bound that stands
+elsewhere, under an ``allOf`` or behind a reference, is not seen.
+Cost: that of a conversion; conversions without a recorder pay one test per location.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...errors import UnsupportedFeatureError
+from ...ir import format as f
+from .counts import MAX_COUNT
+from .formats import FORMATS
+from .locations import Location, render
+
+if TYPE_CHECKING:
+    from .convert import Converter
+    from .dialects import Handler
+
+__all__ = ["Coverage", "KeywordReport", "LengthWarning", "Recorder"]
+
+Status = Literal["enforced", "narrowed", "ignored", "refused"]
+
+
+@dataclass(frozen=True)
+class KeywordReport:
+    """What becomes of one keyword.
+
+    Attributes:
+        pointer: Where it stands.
+        status: What becomes of it.
+        reason: Why it is not enforced in full; empty if it is.
+    """
+
+    pointer: str
+    status: Status
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LengthWarning:
+    """A place of the schema whose values have no bound, so that a model may never end one."""
+
+    pointer: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What `Recorder` found, keywords in the order in which they were met."""
+
+    keywords: tuple[KeywordReport, ...]
+    warnings: tuple[LengthWarning, ...]
+
+
+class Recorder:
+    """Notes what a conversion meets."""
+
+    def __init__(self) -> None:
+        self._locations: list[tuple[dict[str, Any], Location]] = []
+        self._refused: dict[str, str] = {}
+        self._loops: list[Location] = []
+        self.coverage = Coverage((), ())
+
+    def apply(self, conv: Converter, handler: Handler, keyword: str, value: Any) -> None:
+        """Convert one keyword of the schema at hand; note it if it is refused."""
+        try:
+            handler(conv, keyword, value)
+        except UnsupportedFeatureError as error:
+            self._refused[render(conv.location, keyword)] = error.message
+
+    def enter(self, schema: dict[str, Any], location: Location) -> None:
+        """Note a location."""
+        self._locations.append((schema, location))
+
+    def loop(self, location: Location) -> None:
+        """Note a location that holds itself."""
+        self._loops.append(location)
+
+    def finish(self, conv: Converter, ignored: tuple[str, ...], *, any_order: bool) -> None:
+        """Make the report on a conversion that has come to its end; `coverage` is there then."""
+        without_effect = frozenset(ignored)
+        keywords: dict[str, KeywordReport] = {}
+        warnings: list[LengthWarning] = []
+        for schema, location in self._locations:
+            for keyword in schema:
+                pointer = render(location, keyword)
+                status: Status = "enforced"
+                reason = ""
+                if pointer in self._refused:
+                    status, reason = "refused", self._refused[pointer]
+                elif pointer in without_effect:
+                    status, reason = "ignored", "an annotation, or without effect here"
+                else:
+                    reason = _narrowed(conv, schema, keyword, any_order=any_order)
+                    status = "narrowed" if reason else status
+                keywords[pointer] = KeywordReport(pointer, status, reason)
+            warnings += [
+                LengthWarning(render(location), reason) for reason in _unbounded(conv, schema)
+            ]
+        for location in self._loops:
+            warnings.append(LengthWarning(render(location), "values can be nested without bound"))
+        self.coverage = Coverage(tuple(keywords.values()), tuple(dict.fromkeys(warnings)))
+
+
+def _narrowed(conv: Converter, schema: dict[str, Any], keyword: str, *, any_order: bool) -> str:
+    """Return why less is admitted than a keyword says; empty: nothing less."""
+    value = schema[keyword]
+    reasons: list[str] = []
+    if keyword == "format":
+        reasons.append(FORMATS[value].narrowed or "")
+    elif keyword == "properties" and value:
+        if not any_order:
+            reasons.append("members in declared order (any_order lifts it)")
+        if conv.strict and not schema.keys() & {"additionalProperties", "unevaluatedProperties"}:
+            reasons.append("no other members (strict_mode=False lifts it)")
+    elif keyword == "prefixItems" and conv.strict and "items" not in schema:
+        reasons.append("no other items (strict_mode=False lifts it)")
+    elif keyword.startswith("max") and isinstance(value, int) and value > MAX_COUNT:
+        reasons.append(f"at most {MAX_COUNT}")
+    return "; ".join(filter(None, reasons))
+
+
+_IN_PLACE = {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not"}
+_FIXED = {"enum", "const"}
+
+
+def _unbounded(conv: Converter, schema: dict[str, Any]) -> list[str]:
+    """Return what has no bound among the values that a schema describes by itself."""
+    if schema.keys() & _FIXED:
+        return []
+    given = schema.get("type")
+    if given is None:
+        if not conv.resource.dialect.handlers.keys() & schema.keys() - {"$schema", "$id", "id"}:
+            return ["any value is admitted, of any length"]
+        if schema.keys() & _IN_PLACE or "properties" not in schema:
+            return []
+        given = "object"
+    names = [given] if isinstance(given, str) else list(given)
+    checks = {
+        "string": (_string, "strings have no maxLength"),
+        "array": (_array, "arrays have no maxItems"),
+        "object": (_object, "objects admit any number of other members"),
+        "integer": (_integer, "integers have no minimum and maximum"),
+        "number": (_number, "numbers may have any number of digits"),
+    }
+    found = [checks[name] for name in names if name in checks and name in f.TYPE_MASKS]
+    return [reason for open_ended, reason in found if open_ended(conv, schema)]
+
+
+def _string(_conv: Converter, schema: dict[str, Any]) -> bool:
+    return not schema.keys() & {"maxLength", "format", "pattern"}
+
+
+def _array(conv: Converter, schema: dict[str, Any]) -> bool:
+    if "maxItems" in schema:
+        return False
+    rest = schema.get("additionalItems" if isinstance(schema.get("items"), list) else "items")
+    positions = "prefixItems" in schema or isinstance(schema.get("items"), list)
+    return not (rest is False or (rest is None and positions and conv.strict))
+
+
+def _object(conv: Converter, schema: dict[str, Any]) -> bool:
+    if "maxProperties" in schema:
+        return False
+    others = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+    closed = others is False or (others is None and "properties" in schema and conv.strict)
+    return not closed or bool(schema.get("patternProperties"))
+
+
+def _integer(_conv: Converter, schema: dict[str, Any]) -> bool:
+    low = schema.keys() & {"minimum", "exclusiveMinimum"}
+    high = schema.keys() & {"maximum", "exclusiveMaximum"}
+    return not (low and high)
+
+
+def _number(_conv: Converter, _schema: dict[str, Any]) -> bool:
+    return True
