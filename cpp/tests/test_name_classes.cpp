@@ -156,7 +156,8 @@ TEST_CASE("a name is refused where its class is, and the frame has no dead end")
     const Place from{world.start, world.allow(labels)};
     CHECK(walker.dead_ends(walker.reachable(from, 20000)) == 0);
     const auto allowed = [&](uint32_t label) { return std::ranges::count(labels, label) != 0; };
-    CHECK(walker.walk(from, "\"ax\"").state == (allowed(0) ? world.store.done(world.store.intern_set(Set{0})) : kDead));
+    CHECK(walker.walk(from, "\"ax\"").state ==
+          (allowed(0) ? world.store.done(world.store.intern_set(Set{0})) : kDead));
     CHECK((walker.walk(from, "\"\\u0061y\"").state != kDead) == allowed(2 + with_a));
     CHECK((walker.walk(from, "\"c\"").state != kDead) == allowed(3 - with_a));
   }

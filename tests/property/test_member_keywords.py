@@ -11,7 +11,7 @@ import pytest
 from core_adapter import CoreMatcher, compile_core
 from corpus import compile_source
 from json_worlds import World, check_world
-from maskwright.errors import UnsupportedFeatureError
+from maskwright.errors import LimitExceededError, UnsupportedFeatureError
 from oracle import Oracle
 from vocabularies import make_vocabulary, vocabulary
 
@@ -232,3 +232,63 @@ def test_all_names_of_an_object_can_be_used():
 def test_more_members_than_names_have_no_value(count):
     schema = {"type": "object", "propertyNames": {"pattern": "^[ab]{9}$"}, "minProperties": count}
     assert World(schema).empty
+
+
+CLOSED = [
+    {"type": "object", "properties": dict.fromkeys(names, True), "additionalProperties": False}
+    for names in (("a", "b"), ("b", "ab"), ("ab", "c"))
+]
+
+
+@pytest.mark.parametrize("any_order", [False, True], ids=["declared", "any order"])
+def test_closed_objects_of_which_one_must_hold(any_order):
+    # Each of the others is refused by a member that it does not have: several debts at once.
+    schema = {"oneOf": CLOSED}
+    world = World(schema, options={"any_order": any_order})
+    rng = random.Random(0)
+    if any_order:
+        assert world.check_verdicts(OBJECTS) > 20
+    world.check_ends(b'{}",:ab1n', 9, rng, 20)
+    world.check_walks(rng, 10)
+
+
+@pytest.mark.parametrize(
+    ("schema", "feature"),
+    [
+        (
+            {"dependentRequired": {"a": ["b"], "b": ["a"]}, "minProperties": 2, "maxProperties": 3},
+            "dependentRequired in a circle with minProperties and maxProperties",
+        ),
+        (
+            {
+                "maxProperties": 3,
+                "allOf": [
+                    {"not": {"additionalProperties": {"type": "string"}}},
+                    {"not": {"patternProperties": {"^a": {"type": "null"}}}},
+                ],
+            },
+            "not, for several members of one object",
+        ),
+        (
+            {
+                "propertyNames": {"pattern": "^[ab]{9}$"},
+                "not": {"additionalProperties": {"type": "string"}},
+            },
+            "not, for names of which there are finitely many",
+        ),
+    ],
+)
+def test_what_is_not_decided_is_refused_by_name(schema, feature):
+    with pytest.raises(UnsupportedFeatureError) as caught:
+        World({"type": "object", **schema})
+    assert caught.value.feature == feature
+    assert f"the keyword '{feature}' is not supported here" in str(caught.value)
+
+
+def test_too_many_name_states_are_a_named_limit():
+    patterns = {f"{letter}.{{12}}x": True for letter in "ab"}
+    with pytest.raises(LimitExceededError) as caught:
+        World({"type": "object", "patternProperties": patterns})
+    assert caught.value.code == "json-too-many-name-states"
+    assert caught.value.limit == "max_lang_states"
+    assert "simplify patternProperties and propertyNames" in str(caught.value)

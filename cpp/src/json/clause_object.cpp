@@ -170,14 +170,10 @@ class ObjectMerger {
                                 static_cast<uint32_t>(dependencies_.size()),
                                 static_cast<uint32_t>(some_.size())};
     words.insert(words.end(), others.begin(), others.end());
-    std::unordered_map<uint32_t, uint32_t> index;  // of a key among the members
     for (const Place& place : places) {
-      index.emplace(place.key, static_cast<uint32_t>(index.size()));
       words.insert(words.end(), {place.key, place.target, place.flags});
     }
-    for (const auto& [trigger, needed] : dependencies_) {
-      words.insert(words.end(), {index.at(trigger), index.at(needed)});
-    }
+    append_dependencies(places, words);
     append_obligations(count, others, places, words);
     return words;
   }
@@ -298,9 +294,19 @@ class ObjectMerger {
   // The member is like all others of its class.
   bool says_nothing(const Place& place, std::span<const uint32_t> others) const {
     if (!some_.empty() || !dependencies_.empty()) return false;
-    const uint32_t own =
-        conditions_.empty() ? 0 : classes_->class_of(table_.keys().get(place.key));
+    const uint32_t own = conditions_.empty() ? 0 : classes_->class_of(table_.keys().get(place.key));
     return own < others.size() && place.target == others[own];
+  }
+
+  void append_dependencies(std::span<const Place> places, std::vector<uint32_t>& words) const {
+    if (dependencies_.empty()) return;
+    std::unordered_map<uint32_t, uint32_t> index;  // of a key among the members
+    for (const Place& place : places) {
+      index.emplace(place.key, static_cast<uint32_t>(index.size()));
+    }
+    for (const auto& [trigger, needed] : dependencies_) {
+      words.insert(words.end(), {index.at(trigger), index.at(needed)});
+    }
   }
 
   // Several obligations are independent of each other if nothing limits the members and at most

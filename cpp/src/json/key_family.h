@@ -94,7 +94,7 @@ class KeyFrames final : public KeyFamily {
   Store& store_;
   std::vector<Lang::Arc> text_;
   std::vector<SpellingStep> steps_;  // scratch
-  WordInterner list_ids_;  // ids of the classes, code units of the keys
+  WordInterner list_ids_;            // ids of the classes, code units of the keys
   std::vector<std::unique_ptr<KeyLang>> lists_;
 };
 

@@ -30,6 +30,7 @@ KeyLang::KeyLang(std::span<const std::string> keys, std::span<const NameClasses*
     bases_.push_back(base);
     base += names->size();
     listed_.emplace_back();
+    if (names->start() == kDeadLang || names->endless(names->start())) continue;
     for (const std::string& key : keys) listed_.back().push_back(names->class_of(key));
   }
   bases_.push_back(base);

@@ -93,8 +93,9 @@ class KeyLang {
   std::vector<uint32_t> code_points_;  // of all keys
   std::vector<uint32_t> begin_;        // per key, and the end
   std::vector<const NameClasses*> classes_;
-  std::vector<uint32_t> bases_;                    // per NameClasses, and the end
-  std::vector<std::vector<uint32_t>> listed_;      // per NameClasses: the class of each key
+  std::vector<uint32_t> bases_;  // per NameClasses, and the end
+  std::vector<std::vector<uint32_t>>
+      listed_;  // per NameClasses whose names can run out: class of each key
   std::vector<Lang::Arc> text_;
   WordInterner positions_;  // {lo, hi, depth, place in each NameClasses}
   WordInterner aheads_;     // {endless, (label, count)...}

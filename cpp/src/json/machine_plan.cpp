@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace maskwright {
 
 const ArrayPlan& PlanTable::array(uint32_t shape) {
@@ -13,7 +12,8 @@ const ArrayPlan& PlanTable::array(uint32_t shape) {
 
 const ObjectPlan& PlanTable::object(uint32_t shape) {
   if (objects_.size() <= shape) objects_.resize(shape + 1);
-  if (!objects_[shape]) objects_[shape] = std::make_unique<ObjectPlan>(*plan_object(clauses_.object(shape), solver_));
+  if (!objects_[shape])
+    objects_[shape] = std::make_unique<ObjectPlan>(*plan_object(clauses_.object(shape), solver_));
   return *objects_[shape];
 }
 

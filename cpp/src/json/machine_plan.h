@@ -48,6 +48,11 @@ struct ObjectPlan {
 // The plan of a shape by what is known to be productive so far; nothing if it can't be completed.
 std::optional<ObjectPlan> plan_object(const ObjectShape& shape, ProductivitySolver& solver);
 
+// A sum that saturates at kUnbounded.
+inline uint32_t add_counts(uint32_t a, uint32_t b) {
+  return a > kUnbounded - b ? kUnbounded : a + b;
+}
+
 // The callee id of a target; kNone where nothing satisfies it.
 inline uint32_t callee(uint32_t target, const ProductivitySolver& solver) {
   return solver.target_productive(target) ? target | kTargetTag : kNone;

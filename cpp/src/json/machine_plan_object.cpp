@@ -8,10 +8,6 @@ namespace maskwright {
 
 namespace {
 
-uint32_t add_counts(uint32_t a, uint32_t b) {
-  return a > kUnbounded - b ? kUnbounded : a + b;
-}
-
 // Makes one plan.
 class ObjectPlanner {
  public:

@@ -51,8 +51,8 @@ class NameClasses::Explorer {
       add_arcs(place);
       const auto after = static_cast<uint32_t>(out_.arcs_.size());
       out_.states_.push_back({first, after - first, class_at(place), false});
-      const uint64_t spent = std::max<uint64_t>(
-          out_.arcs_.size(), uint64_t{places_.size()} * out_.classes_.size());
+      const uint64_t spent =
+          std::max<uint64_t>(out_.arcs_.size(), uint64_t{places_.size()} * out_.classes_.size());
       if (places_.size() > max_states_ || spent > max_states_ * kPerState) {
         too_many_states(max_states_);
       }
@@ -130,8 +130,8 @@ void NameClasses::count_names() {
   constexpr uint32_t kDone = kNone - 1;
   std::vector<uint32_t> order(states_.size(), kNew);
   std::vector<uint32_t> low(states_.size(), 0);
-  std::vector<uint32_t> open;                         // of components still to be closed
-  std::vector<std::pair<uint32_t, uint32_t>> path;    // state, arcs done
+  std::vector<uint32_t> open;                       // of components still to be closed
+  std::vector<std::pair<uint32_t, uint32_t>> path;  // state, arcs done
   uint32_t next = 0;
   if (!states_.empty()) path.emplace_back(0, 0);
   while (!path.empty()) {
@@ -157,8 +157,8 @@ void NameClasses::count_names() {
       open.resize(first);
       std::ranges::sort(component);
       const auto own = arcs(state);
-      const bool loop = std::ranges::any_of(
-          own, [&s = state](const Lang::Arc& arc) { return arc.target == s; });
+      const bool loop =
+          std::ranges::any_of(own, [&s = state](const Lang::Arc& arc) { return arc.target == s; });
       count_component(component, component.size() > 1 || loop);
       for (const uint32_t member : component) order[member] = kDone;
     }

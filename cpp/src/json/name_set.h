@@ -1,9 +1,9 @@
 // Sets of member names as register contents, for names that no schema lists.
 //
 // A set is a trie over code points: content [2 * number of names + (1 if one ends here), (code
-// point, set behind it)...], by code point; id 0 is the empty set. It is content-addressed, so equal sets have equal
-// ids whatever the order of insertion, what may follow a prefix is itself a set, and adding a name
-// copies only the nodes on its path.
+// point, set behind it)...], by code point; id 0 is the empty set. It is content-addressed, so
+// equal sets have equal ids whatever the order of insertion, what may follow a prefix is itself a
+// set, and adding a name copies only the nodes on its path.
 //
 // A name is a chain [name without its last code point, code point].
 #pragma once

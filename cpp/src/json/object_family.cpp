@@ -9,8 +9,8 @@ StateId ObjectFamily::start(std::span<const Alternative> alternatives) {
   return at(unions_.start(alternatives), kOpen);
 }
 
-bool ObjectFamily::may_continue(const ObjectAlternative& alternative,
-                                const AliveAlternative& entry, const SeenMembers& seen) {
+bool ObjectFamily::may_continue(const ObjectAlternative& alternative, const AliveAlternative& entry,
+                                const SeenMembers& seen) {
   const ObjectProgress progress = progress_of(alternative, entry.met, seen);
   return can_continue(alternative, entry, progress, seen);
 }
@@ -53,9 +53,8 @@ StateId ObjectFamily::close(const AliveSet& alive, const SeenMembers& seen) cons
 
 // Calls visit(bit, witness target) for the obligations that are not met and concern the name.
 template <typename Visit>
-void ObjectFamily::each_witness(const ObjectAlternative& alternative,
-                                const AliveAlternative& entry, std::span<const uint32_t> labels,
-                                Visit visit) const {
+void ObjectFamily::each_witness(const ObjectAlternative& alternative, const AliveAlternative& entry,
+                                std::span<const uint32_t> labels, Visit visit) const {
   const uint32_t key = std::min(labels[0], alternative.num_keys);
   for (uint32_t i = 0; i < alternative.obligations.size(); ++i) {
     if ((entry.met >> i & 1) != 0) continue;
@@ -192,7 +191,8 @@ Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, SetId name, Reg 
   if (next == nullptr) return {};
   if (key == alive.all->num_keys && regs.memory() != RegisterPool::Memory::kIgnored) {
     const bool known = spelled != 0 && !is_unknown(seen.names, regs);
-    seen.names = known ? add_name(seen.names, spelled, regs) : forget(alive, seen.names, regs, regs);
+    seen.names =
+        known ? add_name(seen.names, spelled, regs) : forget(alive, seen.names, regs, regs);
     if (next == &alive) reg = with_names(regs.get(reg), seen.names, regs);
   }
   return {at(*next, kAfterName, name), next == &alive ? reg : encode_seen(seen, *next, regs)};

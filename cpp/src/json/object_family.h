@@ -2,11 +2,12 @@
 //
 // Idea: all alternatives of a union are read together (object_family_union.h). Names are read by
 // the key family, which returns the set of a name's labels and is told by its own register which
-// may come; values by the value family, which returns the targets that the value satisfies. An alternative leaves the alive set as soon as it refuses a name or a value or
-// could not be completed any more. Seen members live in the register (object_family_members.h), so
-// the number of states does not depend on which members were seen. Names outside the union's list
-// come from the key frame's register. A mask walk doesn't know those that the object had before,
-// nor the one that a walk began in; where it would need them it is unsure (RegisterPool::Memory).
+// may come; values by the value family, which returns the targets that the value satisfies. An
+// alternative leaves the alive set as soon as it refuses a name or a value or could not be
+// completed any more. Seen members live in the register (object_family_members.h), so the number of
+// states does not depend on which members were seen. Names outside the union's list come from the
+// key frame's register. A mask walk doesn't know those that the object had before, nor the one that
+// a walk began in; where it would need them it is unsure (RegisterPool::Memory).
 //
 // Cost: a step is linear in the members of the alternatives that are alive.
 #pragma once
@@ -52,8 +53,7 @@ class ObjectFamily final : public Family {
   const JsonOptions& options(const AliveSet& alive) const {
     return tables_.options.get(alive.all->options);
   }
-  StateId at(const AliveSet& alive, uint32_t phase, SetId name = kEmptySet,
-             uint32_t bytes = 0);
+  StateId at(const AliveSet& alive, uint32_t phase, SetId name = kEmptySet, uint32_t bytes = 0);
   StateId next_name(const AliveSet& alive, uint32_t bytes);
   StateId next_value(const AliveSet& alive, SetId name, uint32_t bytes);
   StateId close(const AliveSet& alive, const SeenMembers& seen) const;

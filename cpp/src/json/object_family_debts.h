@@ -1,9 +1,9 @@
 // What an object owes because of the members that it has: dependentRequired, and members that must
 // satisfy more than their place asks (obligations, from negations).
 //
-// Dependencies: a *trigger* that is there needs other names, which may be triggers themselves. Names
-// that are needed and not there are owed. In declared order a name can't come any more once its
-// place is past, and then neither can what needs it.
+// Dependencies: a *trigger* that is there needs other names, which may be triggers themselves.
+// Names that are needed and not there are owed. In declared order a name can't come any more once
+// its place is past, and then neither can what needs it.
 //
 // Obligations: "some member satisfies its witness target" is met by a name (by_name) or by a value.
 // The value frame runs both targets; a value that could not be completed with the plain one only

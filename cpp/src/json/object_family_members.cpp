@@ -1,10 +1,7 @@
 #include "json/object_family_members.h"
 
-#include <array>
-#include <bit>
-
-#include "json/name_set.h"
 #include "json/object_family_debts.h"
+#include "json/object_family_names.h"
 
 namespace maskwright {
 
@@ -12,62 +9,6 @@ namespace {
 
 using Role = ObjectAlternative::Role;
 using Place = ObjectAlternative::Place;
-
-constexpr std::size_t kNamesWord = 2;  // of the register's content
-constexpr std::size_t kBitWords = 3;
-
-uint32_t add_counts(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
-
-// Collects names over alternatives: those that some alternative names and may use, and those that
-// some alternative may use as an other name.
-class NameSet {
- public:
-  explicit NameSet(const ObjectUnion& all, std::size_t num_words)
-      : all_(all), bits_(num_words, 0) {}
-
-  void add(uint32_t label) { bits_[label / 32] |= 1U << (label % 32); }
-
-  // All names that the alternative does not mention.
-  void add_others(const ObjectAlternative& alternative) {
-    ++open_;
-    if (named_.empty()) named_.assign(all_.num_keys, 0);
-    for (const auto& named : alternative.named) ++named_[named.key];
-  }
-
-  // Finishes: other names that were not seen.
-  std::vector<uint32_t> take(const SeenMembers& seen) {
-    for (uint32_t key = 0; open_ != 0 && key < all_.num_keys; ++key) {
-      if (named_[key] < open_ && !seen.test(key)) add(key);
-    }
-    return std::move(bits_);
-  }
-
- private:
-  const ObjectUnion& all_;
-  std::vector<uint32_t> bits_;
-  std::vector<uint32_t> named_;  // by how many of the open alternatives
-  uint32_t open_ = 0;
-};
-
-// The names that can be used now or later.
-std::vector<uint32_t> usable_names(const AliveSet& alive, const SeenMembers& seen) {
-  NameSet names(*alive.all, alive.all->num_words());
-  for (const AliveAlternative& entry : alive.alternatives) {
-    const ObjectAlternative& alternative = alive.get(entry);
-    const ObjectProgress progress = progress_of(alternative, entry.met, seen);
-    for (std::size_t p = progress.next; p < alternative.ordered.size(); ++p) {
-      if (!seen.test(alternative.ordered[p].key)) names.add(alternative.ordered[p].key);
-    }
-    for (const ObjectMember& extra : alternative.extras) {
-      if (!seen.test(extra.key)) names.add(extra.key);
-    }
-    for (const auto& [key, place] : alternative.named) {
-      if (place.role == Role::kOther && !seen.test(key)) names.add(key);
-    }
-    if (alternative.open()) names.add_others(alternative);
-  }
-  return names.take(seen);
-}
 
 bool fits(const ObjectProgress& progress, bool required) {
   const uint32_t missing = progress.missing - (required ? 1 : 0);
@@ -106,8 +47,7 @@ bool in_turn(const ObjectAlternative& alternative, const ObjectProgress& progres
   return false;
 }
 
-bool counts_fit(const ObjectAlternative& alternative, const ObjectProgress& progress,
-                Place place) {
+bool counts_fit(const ObjectAlternative& alternative, const ObjectProgress& progress, Place place) {
   switch (place.role) {
     case Role::kOrdered: return ordered_fits(alternative, progress, place.index);
     case Role::kExtra: return extra_fits(progress, alternative.extras[place.index].required);
@@ -121,8 +61,8 @@ bool counts_fit(const ObjectAlternative& alternative, const ObjectProgress& prog
 // for one other name of each class; until that returns true.
 template <typename Visit>
 bool any_name(const ObjectAlternative& alternative, const ObjectProgress& progress, Visit visit) {
-  const std::size_t end = std::min<std::size_t>(alternative.ordered.size(),
-                                                std::size_t{progress.barrier} + 1);
+  const std::size_t end =
+      std::min<std::size_t>(alternative.ordered.size(), std::size_t{progress.barrier} + 1);
   for (std::size_t p = progress.next; p < end; ++p) {
     const Place place{Role::kOrdered, static_cast<uint32_t>(p)};
     if (visit(alternative.ordered[p].key, place)) return true;
@@ -142,105 +82,6 @@ bool any_name(const ObjectAlternative& alternative, const ObjectProgress& progre
 }
 
 }  // namespace
-
-void SeenMembers::add(uint32_t key, uint32_t num_keys) {
-  count = add_counts(count, 1);
-  if (key == num_keys) {
-    others = add_counts(others, 1);
-    return;
-  }
-  if (!test(key)) ++total;
-  bits[key / 32] |= 1U << (key % 32);
-  if (!taken.empty()) taken[key / 32] |= 1U << (key % 32);
-}
-
-SeenMembers decode_seen(std::span<const uint32_t> content, const AliveSet& alive) {
-  SeenMembers seen;
-  const std::size_t words = alive.all->num_words();
-  seen.bits.assign(words, 0);
-  if (alive.keeps_taken) seen.taken.assign(words, 0);
-  if (!content.empty()) seen.count = content[0];
-  if (content.size() > 1) seen.others = content[1];
-  if (content.size() > kNamesWord) seen.names = content[kNamesWord];
-  for (std::size_t i = kBitWords; i < content.size(); ++i) {
-    const std::size_t word = i - kBitWords;
-    if (word >= words) {
-      seen.taken[word - words] = content[i];
-      continue;
-    }
-    seen.bits[word] = content[i];
-    seen.total += static_cast<uint32_t>(std::popcount(content[i]));
-  }
-  return seen;
-}
-
-namespace {
-
-// The register's word about other names.
-uint32_t others_word(const SeenMembers& seen, const AliveSet& alive,
-                     std::span<const uint32_t> bits) {
-  if (alive.others_cap != 0) return std::min(seen.others, alive.others_cap);
-  const auto past = [&](const ObjectMember& member) {
-    return (bits[member.key / 32] >> (member.key % 32) & 1) != 0;
-  };
-  // It tells something if an alternative for which it closes the declared members has one that
-  // another alternative keeps usable.
-  for (const AliveAlternative& entry : alive.alternatives) {
-    const ObjectAlternative& alternative = alive.get(entry);
-    if (seen.others == 0 || alternative.any_order || !alternative.open()) continue;
-    if (!std::all_of(alternative.ordered.begin(), alternative.ordered.end(), past)) return 1;
-  }
-  return 0;
-}
-
-}  // namespace
-
-Reg encode_seen(const SeenMembers& seen, const AliveSet& alive, RegisterPool& regs) {
-  const ObjectUnion& all = *alive.all;
-  std::vector<uint32_t> bits = usable_names(alive, seen);
-  for (uint32_t& word : bits) word = ~word;
-  if (all.num_keys % 32 != 0) bits.back() &= (1U << (all.num_keys % 32)) - 1;
-  std::vector<uint32_t> content{alive.counted ? std::min(seen.count, alive.cap) : 0,
-                                others_word(seen, alive, bits), 0};
-  content.insert(content.end(), bits.begin(), bits.end());
-  if (alive.keeps_taken) {
-    const std::vector<uint32_t> taken = taken_that_matter(alive, seen, bits);
-    content.insert(content.end(), taken.begin(), taken.end());
-  }
-  const bool more = std::ranges::any_of(alive.alternatives, [&](const AliveAlternative& entry) {
-    const ObjectAlternative& alternative = alive.get(entry);
-    return alternative.open() && (alternative.max == kUnbounded || seen.count < alternative.max);
-  });
-  if (more) content[kNamesWord] = seen.names;
-  while (!content.empty() && content.back() == 0) content.pop_back();
-  return regs.intern(content);
-}
-
-Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs) {
-  std::vector<uint32_t> words(content.begin(), content.end());
-  if (words.size() <= kNamesWord) words.resize(kNamesWord + 1, 0);
-  words[kNamesWord] = names;
-  return regs.intern(words);
-}
-
-bool is_unknown(Reg names, const RegisterPool& regs) {
-  const auto content = regs.get(names);
-  return !content.empty() && content[0] == kUnbounded;
-}
-
-uint32_t bound_of(Reg names, uint32_t max_advance, const RegisterPool& regs) {
-  if (names == 0) return 0;
-  if (!is_unknown(names, regs)) return std::bit_ceil(count_names(names, regs)) + max_advance;
-  const auto content = regs.get(names);
-  return content.size() == 1 ? max_advance : content[1];
-}
-
-Reg forget_names(Reg names, bool endless, uint32_t max_advance, const RegisterPool& from,
-                 RegisterPool& to) {
-  if (endless) return RegisterPool::kUnknown;
-  const uint32_t bound = std::max(max_advance, bound_of(names, max_advance, from));
-  return to.intern(std::array<uint32_t, 2>{kUnbounded, bound});
-}
 
 ObjectProgress progress_of(const ObjectAlternative& alternative, uint32_t met,
                            const SeenMembers& seen) {
@@ -330,7 +171,7 @@ bool can_continue(const ObjectAlternative& alternative, const AliveAlternative& 
 }
 
 std::vector<uint32_t> allowed_labels(const AliveSet& alive, const SeenMembers& seen) {
-  NameSet names(*alive.all, (std::size_t{alive.all->num_labels} + 31) / 32);
+  NameCollector names(*alive.all, (std::size_t{alive.all->num_labels} + 31) / 32);
   for (const AliveAlternative& entry : alive.alternatives) {
     const ObjectAlternative& alternative = alive.get(entry);
     const ObjectProgress progress = progress_of(alternative, entry.met, seen);
@@ -358,8 +199,8 @@ void append_member_key(const AliveSet& alive, const SeenMembers& seen,
     key.push_back((seen.others != 0 ? 1U : 0U) | (seen.names != 0 ? 2U : 0U));
     if (!alive.all->endless) key.push_back(bound_of(seen.names, max_advance, regs));
   }
-  if (content.size() > kBitWords) {
-    key.insert(key.end(), content.begin() + kBitWords, content.end());
+  if (content.size() > SeenMembers::kBitWords) {
+    key.insert(key.end(), content.begin() + SeenMembers::kBitWords, content.end());
   }
   if (!alive.counted && alive.others_cap == 0) return;
   key.push_back(kNone);  // ends the words of the register, which have no fixed number

@@ -28,6 +28,8 @@
 namespace maskwright {
 
 struct SeenMembers {
+  static constexpr std::size_t kBitWords = 3;  // of the register: where the bits begin
+
   uint32_t count = 0;
   uint32_t others = 0;
   Reg names = 0;
@@ -50,8 +52,8 @@ Reg encode_seen(const SeenMembers& seen, const AliveSet& alive, RegisterPool& re
 
 // The register of a content with other `names`.
 Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs);
-// An unknown set of names: how many they are at most is kept, with what a walk may add, unless other
-// names never run out (`endless`).
+// An unknown set of names: how many they are at most is kept, with what a walk may add, unless
+// other names never run out (`endless`).
 Reg forget_names(Reg names, bool endless, uint32_t max_advance, const RegisterPool& from,
                  RegisterPool& to);
 bool is_unknown(Reg names, const RegisterPool& regs);

@@ -145,7 +145,8 @@ UnionKeys collect_keys(JsonTables& tables, std::span<const Alternative> alternat
     out.names.push_back(texts.get(key));
   }
   out.bases.push_back(static_cast<uint32_t>(keys.size()));
-  for (const NameClasses* names : out.classes) out.bases.push_back(out.bases.back() + names->size());
+  for (const NameClasses* names : out.classes)
+    out.bases.push_back(out.bases.back() + names->size());
   return out;
 }
 

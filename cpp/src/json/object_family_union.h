@@ -38,10 +38,10 @@ struct ObjectAlternative {
   };
   // Some member must satisfy its witness target, which satisfies its own target too.
   struct Obligation {
-    std::vector<uint32_t> classes;                        // kNone: not concerned
+    std::vector<uint32_t> classes;                       // kNone: not concerned
     std::vector<std::pair<uint32_t, uint32_t>> members;  // key, witness; by key
-    bool by_name;                                         // every value of them is a witness
-    bool easy;  // names of an endless class are concerned
+    bool by_name;                                        // every value of them is a witness
+    bool easy;                                           // names of an endless class are concerned
   };
 
   Alternative identity{};

@@ -85,6 +85,13 @@ Reach reach(Spelling spelling, uint32_t value) {
   return {{0, 0xD7FF}, {0xE000, 0x10FFFF}};
 }
 
+std::vector<CodeRange> reachable_ranges(Spelling spelling, uint32_t value) {
+  const Reach possible = reach(spelling, value);
+  std::vector<CodeRange> ranges{possible.first};
+  if (possible.second.lo <= possible.second.hi) ranges.push_back(possible.second);
+  return ranges;
+}
+
 void spelling_steps(Spelling spelling, uint32_t value, std::vector<SpellingStep>& out) {
   Steps steps(out);
   switch (spelling) {

@@ -61,6 +61,8 @@ struct Reach {
   CodeRange second = {1, 0};
 };
 Reach reach(Spelling spelling, uint32_t value);
+// The same as a list of ranges that are not empty.
+std::vector<CodeRange> reachable_ranges(Spelling spelling, uint32_t value);
 
 // One way to go on. `twin` is a second byte with the same meaning (a hex digit of the other case),
 // 0 = none. For next == kBetween, `value` is the code point that is now spelled in full.

@@ -1,0 +1,138 @@
+// The object register: seen members as words and back.
+#include <array>
+#include <bit>
+
+#include "json/name_set.h"
+#include "json/object_family_debts.h"
+#include "json/object_family_members.h"
+#include "json/object_family_names.h"
+
+namespace maskwright {
+
+namespace {
+
+constexpr std::size_t kNamesWord = 2;  // of the register's content
+constexpr std::size_t kBitWords = SeenMembers::kBitWords;
+
+// The names that can be used now or later.
+std::vector<uint32_t> usable_names(const AliveSet& alive, const SeenMembers& seen) {
+  NameCollector names(*alive.all, alive.all->num_words());
+  for (const AliveAlternative& entry : alive.alternatives) {
+    const ObjectAlternative& alternative = alive.get(entry);
+    const ObjectProgress progress = progress_of(alternative, entry.met, seen);
+    for (std::size_t p = progress.next; p < alternative.ordered.size(); ++p) {
+      if (!seen.test(alternative.ordered[p].key)) names.add(alternative.ordered[p].key);
+    }
+    for (const ObjectMember& extra : alternative.extras) {
+      if (!seen.test(extra.key)) names.add(extra.key);
+    }
+    for (const auto& [key, place] : alternative.named) {
+      if (place.role == ObjectAlternative::Role::kOther && !seen.test(key)) names.add(key);
+    }
+    if (alternative.open()) names.add_others(alternative);
+  }
+  return names.take(seen);
+}
+
+}  // namespace
+
+void SeenMembers::add(uint32_t key, uint32_t num_keys) {
+  count = add_counts(count, 1);
+  if (key == num_keys) {
+    others = add_counts(others, 1);
+    return;
+  }
+  if (!test(key)) ++total;
+  bits[key / 32] |= 1U << (key % 32);
+  if (!taken.empty()) taken[key / 32] |= 1U << (key % 32);
+}
+
+SeenMembers decode_seen(std::span<const uint32_t> content, const AliveSet& alive) {
+  SeenMembers seen;
+  const std::size_t words = alive.all->num_words();
+  seen.bits.assign(words, 0);
+  if (alive.keeps_taken) seen.taken.assign(words, 0);
+  if (!content.empty()) seen.count = content[0];
+  if (content.size() > 1) seen.others = content[1];
+  if (content.size() > kNamesWord) seen.names = content[kNamesWord];
+  for (std::size_t i = kBitWords; i < content.size(); ++i) {
+    const std::size_t word = i - kBitWords;
+    if (word >= words) {
+      seen.taken[word - words] = content[i];
+      continue;
+    }
+    seen.bits[word] = content[i];
+    seen.total += static_cast<uint32_t>(std::popcount(content[i]));
+  }
+  return seen;
+}
+
+namespace {
+
+// The register's word about other names.
+uint32_t others_word(const SeenMembers& seen, const AliveSet& alive,
+                     std::span<const uint32_t> bits) {
+  if (alive.others_cap != 0) return std::min(seen.others, alive.others_cap);
+  const auto past = [&](const ObjectMember& member) {
+    return (bits[member.key / 32] >> (member.key % 32) & 1) != 0;
+  };
+  // It tells something if an alternative for which it closes the declared members has one that
+  // another alternative keeps usable.
+  for (const AliveAlternative& entry : alive.alternatives) {
+    const ObjectAlternative& alternative = alive.get(entry);
+    if (seen.others == 0 || alternative.any_order || !alternative.open()) continue;
+    if (!std::all_of(alternative.ordered.begin(), alternative.ordered.end(), past)) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Reg encode_seen(const SeenMembers& seen, const AliveSet& alive, RegisterPool& regs) {
+  const ObjectUnion& all = *alive.all;
+  std::vector<uint32_t> bits = usable_names(alive, seen);
+  for (uint32_t& word : bits) word = ~word;
+  if (all.num_keys % 32 != 0) bits.back() &= (1U << (all.num_keys % 32)) - 1;
+  std::vector<uint32_t> content{alive.counted ? std::min(seen.count, alive.cap) : 0,
+                                others_word(seen, alive, bits), 0};
+  content.insert(content.end(), bits.begin(), bits.end());
+  if (alive.keeps_taken) {
+    const std::vector<uint32_t> taken = taken_that_matter(alive, seen, bits);
+    content.insert(content.end(), taken.begin(), taken.end());
+  }
+  const bool more = std::ranges::any_of(alive.alternatives, [&](const AliveAlternative& entry) {
+    const ObjectAlternative& alternative = alive.get(entry);
+    return alternative.open() && (alternative.max == kUnbounded || seen.count < alternative.max);
+  });
+  if (more) content[kNamesWord] = seen.names;
+  while (!content.empty() && content.back() == 0) content.pop_back();
+  return regs.intern(content);
+}
+
+Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs) {
+  std::vector<uint32_t> words(content.begin(), content.end());
+  if (words.size() <= kNamesWord) words.resize(kNamesWord + 1, 0);
+  words[kNamesWord] = names;
+  return regs.intern(words);
+}
+
+bool is_unknown(Reg names, const RegisterPool& regs) {
+  const auto content = regs.get(names);
+  return !content.empty() && content[0] == kUnbounded;
+}
+
+uint32_t bound_of(Reg names, uint32_t max_advance, const RegisterPool& regs) {
+  if (names == 0) return 0;
+  if (!is_unknown(names, regs)) return std::bit_ceil(count_names(names, regs)) + max_advance;
+  const auto content = regs.get(names);
+  return content.size() == 1 ? max_advance : content[1];
+}
+
+Reg forget_names(Reg names, bool endless, uint32_t max_advance, const RegisterPool& from,
+                 RegisterPool& to) {
+  if (endless) return RegisterPool::kUnknown;
+  const uint32_t bound = std::max(max_advance, bound_of(names, max_advance, from));
+  return to.intern(std::array<uint32_t, 2>{kUnbounded, bound});
+}
+
+}  // namespace maskwright
