@@ -29,6 +29,10 @@ TYPE_BITS = {
     "object": 64,
 }
 MAX_CASES = 4096
+# Judged over small worlds by another judge (json_worlds.py), and not here.
+UNJUDGED = frozenset((
+    "CONTAINS", "DEPENDENT_REQUIRED", "MEMBER_NAMES", "NOT", "ONE_OF", "UNIQUE_ITEMS",
+))  # fmt: skip
 
 #: The nodes that apply at a location, in order of first mention, without repetition.
 Conjunction = tuple[int, ...]
@@ -216,6 +220,8 @@ class Graph:
         if node.kind in ("ALL_OF", "ANY_OF") and node_id in path:
             return  # needs itself: no way of least size goes through here
         path = path | {node_id}
+        if node.kind in UNJUDGED or (node.kind == "OBJECT" and node.patterns):
+            raise ReferenceLimitError(f"the reference does not judge {node.kind}")
         if node.kind == "NEVER":
             return
         if node.kind == "ANY":
