@@ -11,13 +11,17 @@ using Dependencies = std::span<const std::pair<uint32_t, uint32_t>>;
 
 void set(Bits& words, uint32_t key) { words[key / 32] |= 1U << (key % 32); }
 
-// What the name needs.
-Dependencies needs_of(const ObjectAlternative& alternative, uint32_t key) {
-  const auto& all = alternative.dependencies;
+// The pairs of a sorted list that begin with the key.
+Dependencies pairs_of(Dependencies all, uint32_t key) {
   const auto from = std::ranges::lower_bound(all, std::pair{key, 0U});
   auto to = from;
   while (to != all.end() && to->first == key) ++to;
   return {from, to};
+}
+
+// What the name needs.
+Dependencies needs_of(const ObjectAlternative& alternative, uint32_t key) {
+  return pairs_of(alternative.dependencies, key);
 }
 
 // Adds to `owed` all that is not there and that the name needs, also by way of others; returns how
@@ -99,6 +103,38 @@ uint32_t concerned(const ObjectAlternative& alternative, uint32_t among, uint32_
   return found;
 }
 
+// From the first place on, each member tells those that need it; the first to tell counts.
+void find_first_needed(const ObjectAlternative& alternative, const SeenMembers& seen,
+                       ObjectProgress& progress) {
+  progress.first_needed.assign(alternative.num_keys, kNone);
+  std::vector<uint32_t> stack;
+  for (uint32_t place = 0; place < alternative.ordered.size(); ++place) {
+    const uint32_t member = alternative.ordered[place].key;
+    if (seen.took(member)) continue;
+    stack.push_back(member);
+    while (!stack.empty()) {
+      const uint32_t needed = stack.back();
+      stack.pop_back();
+      for (const auto& [unused, trigger] : pairs_of(alternative.needed_by, needed)) {
+        if (seen.took(trigger) || progress.first_needed[trigger] != kNone) continue;
+        progress.first_needed[trigger] = place;
+        stack.push_back(trigger);
+      }
+    }
+  }
+}
+
+// Whatever comes next, another name can still meet each of the obligations.
+bool is_relaxed(const ObjectAlternative& alternative, const ObjectProgress& progress,
+                uint32_t unmet) {
+  if (alternative.max != kUnbounded || alternative.room != kUnbounded) return false;
+  if (!alternative.dependencies.empty() || progress.need > 1) return false;
+  for (uint32_t i = 0; i < alternative.obligations.size(); ++i) {
+    if ((unmet >> i & 1) != 0 && !alternative.obligations[i].easy) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void add_debts(const ObjectAlternative& alternative, const SeenMembers& seen,
@@ -107,17 +143,7 @@ void add_debts(const ObjectAlternative& alternative, const SeenMembers& seen,
   for (const auto& [trigger, needed] : alternative.dependencies) {
     if (seen.took(trigger)) add_needs(alternative, seen, trigger, progress.owed);
   }
-  if (alternative.any_order) return;
-  progress.blocked.assign(seen.bits.size(), 0);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [trigger, needed] : alternative.dependencies) {
-      if (seen.took(needed) || progress.blocks(trigger)) continue;
-      if (!progress.blocks(needed) && !is_past(alternative, progress, needed)) continue;
-      set(progress.blocked, trigger);
-      changed = true;
-    }
-  }
+  if (!alternative.any_order) find_first_needed(alternative, seen, progress);
 }
 
 bool completable(const ObjectAlternative& alternative, const ObjectProgress& progress,
@@ -135,15 +161,23 @@ bool concerns_debts(const ObjectAlternative& alternative, const ObjectProgress& 
                     uint32_t key) {
   if (progress.unmet != 0) return true;
   if (alternative.dependencies.empty()) return false;
-  if (progress.need > 1 || key == alternative.num_keys) return true;
-  return progress.owes(key) || !needs_of(alternative, key).empty();
+  const auto listed = static_cast<uint32_t>(alternative.named.size());
+  const bool tight = progress.slots < add_counts(progress.missing, listed);
+  if (!tight && progress.need <= 1) return false;
+  return key == alternative.num_keys || progress.need > 1 || progress.owes(key) ||
+         !needs_of(alternative, key).empty();
 }
 
 NameChoice try_name(const ObjectAlternative& alternative, const AliveAlternative& alive,
-                    const SeenMembers& seen, uint32_t key, ObjectAlternative::Place place) {
+                    const ObjectProgress& progress, const SeenMembers& seen, uint32_t key,
+                    ObjectAlternative::Place place) {
   const auto all = static_cast<uint32_t>((uint64_t{1} << alternative.obligations.size()) - 1);
   NameChoice choice;
   choice.met = concerned(alternative, all & ~alive.met, key, place, true);
+  if (is_relaxed(alternative, progress, progress.unmet & ~choice.met)) {
+    choice.possible = true;
+    return choice;
+  }
   SeenMembers with = seen;
   with.add(key, alternative.num_keys);
   const auto possible = [&](uint32_t met) {

@@ -19,7 +19,7 @@
 
 namespace maskwright {
 
-// Sets owed and blocked.
+// Sets owed and first_needed.
 void add_debts(const ObjectAlternative& alternative, const SeenMembers& seen,
                ObjectProgress& progress);
 // Members that the alternative needs and what they need can all come.
@@ -29,7 +29,8 @@ bool completable(const ObjectAlternative& alternative, const ObjectProgress& pro
 bool concerns_debts(const ObjectAlternative& alternative, const ObjectProgress& progress,
                     uint32_t key);
 NameChoice try_name(const ObjectAlternative& alternative, const AliveAlternative& alive,
-                    const SeenMembers& seen, uint32_t key, ObjectAlternative::Place place);
+                    const ObjectProgress& progress, const SeenMembers& seen, uint32_t key,
+                    ObjectAlternative::Place place);
 // The taken bits that decide anything.
 std::vector<uint32_t> taken_that_matter(const AliveSet& alive, const SeenMembers& seen,
                                         std::span<const uint32_t> bits);

@@ -149,10 +149,12 @@ NameChoice allows(const ObjectAlternative& alternative, const AliveAlternative& 
                   const ObjectProgress& progress, const SeenMembers& seen, uint32_t key,
                   Place place) {
   if (progress.slots == 0) return {};
-  if (key < alternative.num_keys && (seen.test(key) || progress.blocks(key))) return {};
+  if (key < alternative.num_keys && seen.test(key)) return {};
   if (!in_turn(alternative, progress, place)) return {};
+  const auto end = static_cast<uint32_t>(alternative.ordered.size());
+  if (progress.blocks(key, place.role == Role::kOrdered ? place.index : end)) return {};
   if (concerns_debts(alternative, progress, key)) {
-    return try_name(alternative, alive, seen, key, place);
+    return try_name(alternative, alive, progress, seen, key, place);
   }
   return {counts_fit(alternative, progress, place), 0, 0};
 }

@@ -72,13 +72,19 @@ struct ObjectProgress {
   uint32_t need = 0;         // members that must still come
   uint32_t unmet = 0;        // obligations (bits)
   bool stuck = false;        // a member that must come can't
-  // Only with dependencies; bit words, or empty.
-  std::vector<uint32_t> owed;     // names that others need
-  std::vector<uint32_t> blocked;  // names that need one that can't come any more
+  // Only with dependencies, else empty.
+  std::vector<uint32_t> owed;  // bit words: names that others need
+  // In declared order, by key: the first place of a member that is not there and that the name
+  // needs; kNone if there is none.
+  std::vector<uint32_t> first_needed;
 
   bool can_close() const { return missing == 0 && need == 0 && unmet == 0; }
   bool owes(uint32_t key) const { return !owed.empty() && SeenMembers::has(owed, key); }
-  bool blocks(uint32_t key) const { return !blocked.empty() && SeenMembers::has(blocked, key); }
+  // A name can't come if it needs one whose place is past, or would be then.
+  bool blocks(uint32_t key, uint32_t place) const {
+    return key < first_needed.size() && first_needed[key] < place;
+  }
+  bool blocks(uint32_t key) const { return blocks(key, next); }
   // Members that may still come, not counting `slots`.
   uint32_t available() const;
 };

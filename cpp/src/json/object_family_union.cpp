@@ -119,6 +119,9 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
                                   keys.index.at(plan.members[needed].key));
   }
   std::ranges::sort(out.dependencies);
+  for (const auto& [trigger, needed] : out.dependencies)
+    out.needed_by.emplace_back(needed, trigger);
+  std::ranges::sort(out.needed_by);
   add_obligations(plan, keys, out);
   return out;
 }

@@ -55,6 +55,7 @@ struct ObjectAlternative {
   std::vector<uint32_t> refused;
   std::vector<Named> named;  // by key; unless the class is plain all keys of the list
   std::vector<std::pair<uint32_t, uint32_t>> dependencies;  // a key needs the other, by key
+  std::vector<std::pair<uint32_t, uint32_t>> needed_by;     // the same the other way round
   std::vector<Obligation> obligations;
 
   bool open() const { return room != 0; }
