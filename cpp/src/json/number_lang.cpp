@@ -9,6 +9,7 @@
 
 #include "json/exponent_set.h"
 #include "json/lang_dfa.h"
+#include "json/number_alphabet.h"
 #include "json/number_side.h"
 #include "maskwright/automata/store.h"
 #include "maskwright/support/interner.h"
@@ -17,71 +18,8 @@ namespace maskwright::langs {
 
 namespace {
 
-constexpr std::string_view kNumberChars = "+-.0123456789Ee";
-constexpr int32_t kMaxExponent = 400;
 // A search over states with residues of a larger divisor could take too long.
 constexpr uint64_t kMaxSearchedUnits = 10000;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// What a vocabulary can spell of numbers.
-struct Alphabet {
-  std::string chars;         // sorted
-  bool complete = false;     // all digits and the point
-  int32_t min = 0, max = 0;  // of exponents
-  ExponentSet written;       // exponents that can be written
-
-  explicit Alphabet(std::span<const CodeRange> ranges) {
-    for (const char c : kNumberChars) {
-      if (contains(ranges, static_cast<uint8_t>(c))) chars += c;
-    }
-    complete = std::all_of(kNumberChars.begin(), kNumberChars.end(), [&](char c) {
-      return c == '+' || c == '-' || c == 'E' || c == 'e' || has(c);
-    });
-    if (!has('e') && !has('E')) return;
-    min = has('-') ? -kMaxExponent : 0;
-    max = kMaxExponent;
-    if (complete) written.append(min, max);
-    for (int32_t exponent = min; exponent <= max && !complete; ++exponent) {
-      const std::string digits = std::to_string(exponent < 0 ? -exponent : exponent);
-      if (std::all_of(digits.begin(), digits.end(), [&](char c) { return has(c); })) {
-        written.append(exponent, exponent);
-      }
-    }
-  }
-
-  bool has(char c) const { return chars.find(c) != std::string::npos; }
-};
-
-// The JSON grammar of numbers.
-Dfa any_number(const Alphabet& alphabet) {
-  enum State : uint32_t { kStart, kMinus, kZero, kWhole, kDot, kFraction, kE, kSign, kExponent };
-  Dfa dfa;
-  for (uint32_t state = kStart; state <= kExponent; ++state) {
-    dfa.add_state(state == kZero || state == kWhole || state == kFraction || state == kExponent);
-    for (const char c : alphabet.chars) {
-      uint32_t target = kStart;  // none
-      if (is_digit(c)) {
-        const bool first = state <= kMinus;
-        if (first) target = c == '0' ? kZero : kWhole;
-        if (state == kWhole) target = kWhole;
-        if (state == kDot || state == kFraction) target = kFraction;
-        if (state >= kE) target = kExponent;
-      } else if (c == '-' && state == kStart) {
-        target = kMinus;
-      } else if (c == '.' && (state == kZero || state == kWhole)) {
-        target = kDot;
-      } else if ((c == '+' || c == '-') && state == kE) {
-        target = kSign;
-      } else if ((c == 'e' || c == 'E') &&
-                 (state == kZero || state == kWhole || state == kFraction)) {
-        target = kE;
-      }
-      if (target != kStart) dfa.add_arc(static_cast<uint8_t>(c), static_cast<uint8_t>(c), target);
-    }
-  }
-  return trim(dfa);
-}
 
 enum class Phase : uint8_t {
   kStart,
@@ -101,7 +39,7 @@ bool may_end(Phase phase) {
 
 class NumberLang final : public TableLang {
  public:
-  NumberLang(std::shared_ptr<const NumberSet> set, Alphabet alphabet)
+  NumberLang(std::shared_ptr<const NumberSet> set, NumberAlphabet alphabet)
       : set_(std::move(set)),
         alphabet_(std::move(alphabet)),
         sides_{NumberSide(*set_, false, alphabet_.min, alphabet_.max),
@@ -151,7 +89,7 @@ class NumberLang final : public TableLang {
   bool search(uint32_t state);
 
   std::shared_ptr<const NumberSet> set_;
-  Alphabet alphabet_;
+  NumberAlphabet alphabet_;
   std::array<NumberSide, 2> sides_;
   WordInterner index_;
   std::deque<State> states_;
@@ -242,17 +180,18 @@ bool NumberLang::step_exponent(char c, Content& next) const {
     if (next.phase != Phase::kE || (c != '+' && c != '-')) return false;
     next.phase = Phase::kExponentSign;
     if (c == '-') next.exponents = next.exponents.negated();
-    next.exponents.clip(0, kMaxExponent);
+    next.exponents.clip(0, NumberAlphabet::kMaxExponent);
     return !next.exponents.is_empty();
   }
   next.phase = Phase::kExponent;
-  next.exponents.clip(0, kMaxExponent);
+  next.exponents.clip(0, NumberAlphabet::kMaxExponent);
   next.exponent = next.exponent * 10 + (c - '0');
   if (next.exponent == 0) return !next.exponents.is_empty();
   // The exponent is this one, or goes on with further digits.
   ExponentSet possible;
   int32_t most = 0;
-  for (int32_t least = next.exponent; least <= kMaxExponent; least *= 10, most = most * 10 + 9) {
+  for (int32_t least = next.exponent; least <= NumberAlphabet::kMaxExponent;
+       least *= 10, most = most * 10 + 9) {
     ExponentSet part = next.exponents;
     part.clip(least, least + most);
     for (const auto& span : part.spans()) possible.append(span.lo, span.hi);
@@ -374,7 +313,7 @@ bool NumberLang::search(uint32_t from) {
 std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
                                             std::span<const CodeRange> alphabet,
                                             const LangLimits& limits) {
-  Alphabet spelled(alphabet);
+  NumberAlphabet spelled(alphabet);
   if (set->is_everything()) return std::make_unique<DfaLang>(any_number(spelled), limits);
   const auto large = [](const Divisor& divisor) { return divisor.units() > kMaxSearchedUnits; };
   const auto& out = set->excluded_divisors();
