@@ -170,9 +170,11 @@ class _Judge:
         self._unsure = asserted and any(word in case.schema_text for word in _NEGATING)
         if asserted:
             self._formats = jsonschema.FormatChecker(formats=())
-            # All but the one that judges patterns of ECMA-262 by Python's syntax.
+            # Not those that judge by Python's patterns and calendar (which has no year 0000).
             known = self._class.FORMAT_CHECKER.checkers.items()
-            self._formats.checkers = {name: check for name, check in known if name != "regex"}
+            self._formats.checkers = {
+                name: check for name, check in known if name not in ("date", "regex")
+            }
 
     def accepts(self, data: bytes) -> bool:
         """Whether a text is valid; True also where the validator fails or cannot know."""
