@@ -45,7 +45,7 @@ SCALARS = (None, False, True, 0, 1, 2, -1, 1.5, 10, "", "a", "b", "ab")
 KEYS = ("a", "b", "c")
 EXPONENTS = [b"e%d" % exponent for exponent in sorted(range(-30, 31), key=abs)]
 KEY_TEXTS = [key.encode() for key in KEYS]
-MAX_STEPS_TO_END = 400
+MAX_STEPS_TO_END = 2000
 
 
 def judge_of(schema: Schema) -> Judge:

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "json/machine_plan.h"
-#include "maskwright/automata/store.h"
 #include "json/value_count.h"
+#include "maskwright/automata/store.h"
 #include "maskwright/support/error.h"
 #include "maskwright/support/sorted_set.h"
 

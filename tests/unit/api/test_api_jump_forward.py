@@ -137,12 +137,12 @@ def test_an_object():
 
 def test_a_member_name_has_other_spellings():
     """What a schema says is forced is a value, and its text is not: an escape may begin it."""
-    schema = {"const": {"name": [1, None]}}
+    schema = {"const": {"name": [True, 1]}}
     compiled = GrammarCompiler(INFO).compile_json_schema(schema, any_whitespace=False)
     matcher = GrammarMatcher(compiled)
     assert matcher.find_jump_forward_string() == '{"'
     assert matcher.accept_string(r'{"n\u0061me"')
-    assert matcher.find_jump_forward_string() == ": [1"
+    assert matcher.find_jump_forward_string() == ": [true, "  # 1, 1.0, 10e-1, ...
 
 
 # Tokens -------------------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ def test_a_window_of_a_long_text_gives_what_the_whole_text_gives(monkeypatch):
         lengths.clear()
         assert found == ids[n : n + len(found)]
         assert matcher.accept_token(token)
-    assert total > 400
+    assert total > 300
 
 
 def test_windows_that_never_fall_into_step():
