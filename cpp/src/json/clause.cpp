@@ -49,7 +49,7 @@ ClauseTable::Leaves ClauseTable::sort_out(std::span<const uint32_t> words) const
       case NodeKind::kContains:
         out.add_contains(inherit(word, payload[0]), {0, payload[1], payload[2]});
         break;
-      case NodeKind::kUniqueItems: out.unique = true; break;
+      case NodeKind::kUniqueItems: out.unique = std::min(out.unique, node); break;
       case NodeKind::kMemberNames: out.names.push_back(inherit(word, payload[0])); break;
       case NodeKind::kDependentRequired: out.dependencies.push_back(node); break;
       default: break;  // the others are no leaves

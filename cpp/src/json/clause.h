@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "json/item_rules.h"
@@ -110,6 +111,8 @@ class ClauseTable {
   uint32_t intern(uint32_t options, std::span<const uint32_t> leaves);
   const Clause& get(uint32_t id) const { return resolved_[id]; }
   ArrayShape array(uint32_t shape) const;
+  // The node that asks for different items, of a shape of which one does.
+  uint32_t unique_node(uint32_t shape) const { return unique_nodes_.at(shape); }
   ObjectShape object(uint32_t shape) const;
   KeyTable& keys() { return targets_.keys(); }
 
@@ -137,6 +140,7 @@ class ClauseTable {
   NameClassTable& name_classes_;
   WordInterner clauses_;  // [options, leaves...]
   std::deque<Clause> resolved_;
+  std::unordered_map<uint32_t, uint32_t> unique_nodes_;  // by shape
   WordInterner arrays_;   // [options, min, max, unique, n, n counts, rest, prefix...]
   WordInterner objects_;  // [options, min, max, name classes, words of the ObjectShape...]
 

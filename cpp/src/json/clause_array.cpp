@@ -48,7 +48,7 @@ class ArrayMerger {
                          "max_contains", kMaxConditions);
     }
     std::vector<uint32_t> words{options_, leaves_.items.min, leaves_.items.max,
-                                leaves_.unique ? 1U : 0U, static_cast<uint32_t>(conditions)};
+                                leaves_.unique != kNone ? 1U : 0U, static_cast<uint32_t>(conditions)};
     for (const auto& rule : leaves_.contains) {
       words.insert(words.end(), {rule.count.from, rule.count.min, rule.count.max});
     }
@@ -115,7 +115,9 @@ class ArrayMerger {
 };
 
 uint32_t ClauseTable::resolve_array(uint32_t options, const Leaves& leaves) {
-  return arrays_.intern(ArrayMerger(*this, options, leaves).take()).id;
+  const uint32_t shape = arrays_.intern(ArrayMerger(*this, options, leaves).take()).id;
+  if (leaves.unique != kNone) unique_nodes_.try_emplace(shape, leaves.unique);
+  return shape;
 }
 
 ArrayShape ClauseTable::array(uint32_t shape) const {

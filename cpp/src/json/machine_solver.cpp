@@ -281,7 +281,7 @@ void ProductivitySolver::propagate_marked() {
 // True if an array turned out to have values.
 bool ProductivitySolver::settle_counted_arrays() {
   bool settled = false;
-  bool undecided = false;
+  uint32_t undecided = kNone;
   const auto has_values = [&](uint32_t shape) {
     const ArrayShape array = clauses_.array(shape);
     const ItemRules rules = item_rules(array);
@@ -289,7 +289,7 @@ bool ProductivitySolver::settle_counted_arrays() {
     if (!rules.can_complete(0, none)) return false;
     const Enough enough =
         array.unique ? ValueCount(*this, options_, clauses_, langs_).enough(array) : Enough::kYes;
-    undecided = undecided || enough == Enough::kUndecided;
+    if (enough == Enough::kUndecided) undecided = std::min(undecided, clauses_.unique_node(shape));
     if (enough != Enough::kYes) return false;
     arrays_[shape].productive = true;
     for (const uint32_t user : arrays_[shape].users) mark(user);
@@ -297,13 +297,13 @@ bool ProductivitySolver::settle_counted_arrays() {
     return true;
   };
   std::erase_if(counted_, has_values);
-  if (!settled && undecided) {
+  if (!settled && undecided != kNone) {
     throw Error::unsupported(
         "json-unique-items-undecided",
         "'uniqueItems' is not supported where 'minItems' or 'contains' need more different items "
         "than can be counted here: let each position that is needed have more values, or drop "
         "'uniqueItems'",
-        "uniqueItems");
+        "uniqueItems", undecided);
   }
   return settled;
 }

@@ -201,7 +201,7 @@ class NodeBuilder(Pools):
 
     def unique_items(self) -> int:
         """Arrays without two equal items."""
-        return self._shared_node((f.NODE_UNIQUE_ITEMS,))
+        return self._node((f.NODE_UNIQUE_ITEMS,))
 
     def member_names(self, node: int) -> int:
         """Objects whose keys, as strings, all satisfy the node."""
