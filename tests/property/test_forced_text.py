@@ -88,13 +88,13 @@ def check_walks(ir: bytes, v: TestVocabulary, source: str, rng: random.Random, n
 def test_all_small_grammars(size, v):
     rng, total = random.Random(size), 0
     specs = list(all_specs(size, ("a", "b", "", ("ref", 0))))
-    for spec in specs if EFFORT > 1 else rng.sample(specs, min(len(specs), 100)):
+    for spec in specs if EFFORT > 1 else rng.sample(specs, min(len(specs), 30)):
         total += check_walks(to_ir((spec,)), v, to_text((spec,)), rng, 3)
     assert total > 0 or v.name == "pairs"
 
 
 @given(grammars(), st.sampled_from([AB, *SPARSE]), st.integers(0, 10**6))
-@examples(80)
+@examples(20)
 def test_random_grammars(grammar, v, seed):
     ir = to_ir(grammar)
     if not reference_matcher(ir, v).is_empty_language:
@@ -118,7 +118,7 @@ def test_corpus(case):
 
 
 @given(schemas(), st.integers(0, 10**6), st.booleans(), st.booleans())
-@examples(25)
+@examples(12)
 def test_random_schemas(schema, seed, any_order, any_whitespace):
     v = vocabulary("ascii")
     ir = schema_ir(schema, any_order=any_order, strict=True, any_whitespace=any_whitespace)
