@@ -93,12 +93,13 @@ def test_all_small_grammars(size, v):
     assert total > 0 or v.name == "pairs"
 
 
-@given(grammars(), st.sampled_from([AB, *SPARSE]), st.integers(0, 10**6))
-@examples(20)
-def test_random_grammars(grammar, v, seed):
+# Only over the bytes: the reference's search for whole tokens has no bound for these.
+@given(grammars(), st.integers(0, 10**6))
+@examples(40)
+def test_random_grammars(grammar, seed):
     ir = to_ir(grammar)
-    if not reference_matcher(ir, v).is_empty_language:
-        check_walks(ir, v, to_text(grammar), random.Random(seed), 5)
+    if not reference_matcher(ir, AB).is_empty_language:
+        check_walks(ir, AB, to_text(grammar), random.Random(seed), 5)
 
 
 @pytest.mark.parametrize(
