@@ -1,6 +1,7 @@
 """Vocabulary readers: from tokenizer files and objects to the bytes of each token id.
 
-Readers know nothing of grammars, and nothing of each other; each returns `VocabularyData`.
+Readers know nothing of grammars; those of objects use those of files. Each returns
+`VocabularyData`.
 """
 
 from __future__ import annotations

@@ -334,3 +334,22 @@ def test_recursion_below_the_instance_is_no_loop():
         "properties": {"b": {"$ref": "#/$defs/d"}},
     }
     compile_json_schema(schema)
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    [{"uniqueItems": True}, {"format": "date"}, {"contains": {}}, {"dependentRequired": {"a": []}}],
+    ids=lambda schema: next(iter(schema)),
+)
+@pytest.mark.parametrize("bad", [5, None, {"a": 1}])
+def test_a_malformed_type_behind_another_keyword(keyword, bad):
+    with pytest.raises(InvalidSchemaError) as caught:
+        compile_json_schema({**keyword, "type": bad})
+    assert caught.value.pointer == "#/type"
+
+
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+def test_references_are_named_by_their_keyword(keyword):
+    with pytest.raises(InvalidSchemaError) as caught:
+        compile_json_schema({keyword: "#/nowhere"})
+    assert caught.value.pointer == f"#/{keyword}"

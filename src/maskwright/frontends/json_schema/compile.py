@@ -62,14 +62,11 @@ def compile_json_schema(
 ) -> tuple[bytes, Certificate]:
     """Return the IR of the JSON texts that are valid under a schema, and its certificate.
 
-    Supported keywords: `type`, `enum`, `const`; `properties`, `additionalProperties`, `required`,
-    `minProperties`, `maxProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`,
-    `maxItems`; `minLength`, `maxLength`, `pattern`; `minimum`, `maximum`, `exclusiveMinimum`,
-    `exclusiveMaximum`, `multipleOf`; `allOf`, `anyOf`, `oneOf`, `not`; `if`, `then`, `else`;
-    `dependentRequired`, `dependentSchemas`, `dependencies`; `$ref` within the document. What a
-    keyword means follows the draft that `$schema` names; under `not` and `if` nothing names members
-    or items that strict mode would count. Annotations and unknown keywords are listed in the
-    certificate; every other keyword that constrains values is refused, where the root reaches it.
+    The module `dialects` lists the keywords of each draft; docs/keywords.md says what became of
+    each in the official suite. What a keyword means follows the draft that `$schema` names; under
+    `not` and `if` nothing names members or items that strict mode would count. Annotations and
+    unknown keywords are listed in the certificate; every other keyword that constrains values is
+    refused, where the root reaches it.
 
     Args:
         schema: A dict or a Boolean, JSON text, or a type that pydantic can read; see

@@ -121,13 +121,14 @@ def _narrowed(conv: Converter, schema: dict[str, Any], keyword: str, *, any_orde
             reasons.append("no other members (strict_mode=False lifts it)")
     elif keyword == "prefixItems" and conv.strict and "items" not in schema:
         reasons.append("no other items (strict_mode=False lifts it)")
-    elif keyword.startswith("max") and isinstance(value, int) and value > MAX_COUNT:
+    elif keyword in _GREATEST_COUNTS and isinstance(value, int) and value > MAX_COUNT:
         reasons.append(f"at most {MAX_COUNT}")
     return "; ".join(filter(None, reasons))
 
 
 _IN_PLACE = {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not"}
 _FIXED = {"enum", "const"}
+_GREATEST_COUNTS = {"maxLength", "maxItems", "maxContains", "maxProperties"}
 
 
 def _unbounded(conv: Converter, schema: dict[str, Any]) -> list[str]:

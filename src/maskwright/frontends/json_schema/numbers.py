@@ -87,9 +87,9 @@ def bounds(conv: Converter, key: str, _value: Any) -> None:
     number = conv.builder.number
     if low is not None or high is not None:
         conv.parts.append(number(low, high, low_flag, high_flag))
+        conv.facts.add("exact numbers")
     if low_exclusive is not None or high_exclusive is not None:
         conv.parts.append(number(low_exclusive, high_exclusive, True, True))
-    if conv.parts:
         conv.facts.add("exact numbers")
 
 

@@ -93,7 +93,8 @@ class Document:
                 is there is no schema.
             LimitExceededError: There are too many dynamic scopes.
         """
-        schema, at, base = self._resolve(reference, resource.origin, location)
+        keyword = (location, "$ref", None)
+        schema, at, base = self._resolve(reference, resource.origin, keyword)
         return schema, at, self._in_scope(base, resource)
 
     def resolve_dynamic(self, reference: str, resource: Resource, location: Location) -> Target:
@@ -103,13 +104,15 @@ class Document:
             ScopesNeededError: The scope decides, and it is not kept track of.
         """
         fragment = unquote(reference.partition("#")[2])
-        schema, _, _ = target = self._resolve(reference, resource.origin, location)
+        keyword = (location, "$dynamicRef", None)
+        schema, _, _ = target = self._resolve(reference, resource.origin, keyword)
         anchored = isinstance(schema, dict) and schema.get("$dynamicAnchor") == fragment
         return self._by_scope(fragment, target, resource, dynamic=anchored)
 
     def resolve_recursive(self, reference: str, resource: Resource, location: Location) -> Target:
         """Return the schema that a `$recursiveRef` means; raises as `resolve_dynamic`."""
-        schema, _, _ = target = self._resolve(reference, resource.origin, location)
+        keyword = (location, "$recursiveRef", None)
+        schema, _, _ = target = self._resolve(reference, resource.origin, keyword)
         anchored = isinstance(schema, dict) and schema.get("$recursiveAnchor") is True
         return self._by_scope(_RECURSIVE, target, resource, dynamic=anchored)
 
@@ -293,7 +296,7 @@ class Document:
     def _unresolvable(
         self, reference: str, resource: Resource, location: Location, why: str
     ) -> NoReturn:
-        pointer = render(location, "$ref")
+        pointer = render(location)
         raise InvalidSchemaError(
             f'the reference "{reference}" at {pointer} cannot be resolved: {why}'
             f"{_suggestion(reference, resource)}",

@@ -19,12 +19,28 @@ from .locations import render
 if TYPE_CHECKING:
     from .convert import Converter
 
-__all__ = ["const", "enum", "pattern", "pattern_expression", "string_length", "type_"]
+__all__ = [
+    "admits_type",
+    "const",
+    "enum",
+    "pattern",
+    "pattern_expression",
+    "string_length",
+    "type_",
+]
 
 _EXPECTED = "one of the types " + ", ".join(f.TYPE_MASKS)
 
 # Searches that find something, if only the empty string, in every string.
 _MATCHES_ALL = frozenset(("", "^", "$", ".*", "^.*", ".*$", ".*?", "(.*)"))
+
+
+def admits_type(conv: Converter, name: str) -> bool:
+    """Whether `type` beside a keyword allows values of a type; also where it is malformed."""
+    types = conv.schema.get("type")
+    if isinstance(types, str):
+        return types == name
+    return name in types if isinstance(types, (list, tuple)) else True
 
 
 def type_(conv: Converter, key: str, value: Any) -> None:

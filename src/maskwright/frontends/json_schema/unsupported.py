@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .faults import not_a_schema, unsupported_keyword
+from .scalars import admits_type
 
 if TYPE_CHECKING:
     from .convert import Converter
@@ -33,10 +34,7 @@ _CONSTRAINS = {
 
 def has_effect(conv: Converter, key: str) -> bool:
     """Whether `type` beside the keyword allows a value that the keyword constrains."""
-    types = conv.schema.get("type")
-    if types is None or key not in _CONSTRAINS:
-        return True
-    return _CONSTRAINS[key] in ((types,) if isinstance(types, str) else types)
+    return key not in _CONSTRAINS or admits_type(conv, _CONSTRAINS[key])
 
 
 def keyword(conv: Converter, key: str, _value: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..faults import malformed
+from ..scalars import admits_type
 from . import FORMATS
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ def format_(conv: Converter, key: str, value: Any) -> None:
     if not isinstance(value, str):
         raise malformed(value, "the name of a format as a string", conv.location, key)
     asserted = conv.assert_format or conv.resource.dialect.assert_format
-    types = conv.schema.get("type", "string")
-    if not asserted or value not in FORMATS or "string" not in types:
+    if not asserted or value not in FORMATS or not admits_type(conv, "string"):
         conv.ignore(key)
         return
     found = conv.formats.get(value)
