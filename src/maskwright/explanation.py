@@ -170,7 +170,7 @@ def _described(allowed: list[int]) -> str:
 
 def _pointer(text: str) -> str:
     """Return the JSON pointer of the value that a prefix of JSON text ends in."""
-    path: list[str | int] = []
+    path: list[str | int | None] = []  # None: before or within a key
     key: str | None = None
     at = 0
     while at < len(text):
@@ -183,7 +183,7 @@ def _pointer(text: str) -> str:
             at = end
             continue
         if char == "{":
-            path.append("")
+            path.append(None)
         elif char == "[":
             path.append(0)
         elif char in "}]" and path:
@@ -192,11 +192,11 @@ def _pointer(text: str) -> str:
             path[-1] = json.loads(key)
         elif char == "," and path:
             last = path[-1]
-            path[-1] = last + 1 if isinstance(last, int) else ""
+            path[-1] = last + 1 if isinstance(last, int) else None
         at += 1
+    if path and path[-1] is None:
+        path.pop()  # the place is the object
     tokens = [str(part).replace("~", "~0").replace("/", "~1") for part in path]
-    if path and path[-1] == "" and isinstance(path[-1], str):
-        tokens.pop()  # before or within a key: the place is the object
     return "#" + "".join(f"/{token}" for token in tokens)
 
 

@@ -25,26 +25,22 @@ def plain(value: Any) -> str:
     return Speller(None).text(value)
 
 
-def spellings(value: Any, rng: Random, count: int, *, exponents: bool) -> list[str]:
+def spellings(value: Any, rng: Random, count: int) -> list[str]:
     """Return the plain text of a value and ``count - 1`` random ones.
 
     Args:
         value: As ``json`` reads it, numbers as `NumberText`.
         rng: Where randomness comes from.
         count: How many.
-        exponents: Numbers may be given an exponent.
     """
-    return [plain(value)] + [
-        Speller(rng, exponents=exponents).text(value) for _ in range(count - 1)
-    ]
+    return [plain(value)] + [Speller(rng).text(value) for _ in range(count - 1)]
 
 
 class Speller:
     """One way to write values; each instance has a style of its own."""
 
-    def __init__(self, rng: Random | None, *, exponents: bool = False) -> None:
+    def __init__(self, rng: Random | None) -> None:
         self.rng = rng
-        self.exponents = exponents
         self.escape_share = 0.0
         self.indent = None
         self.spaced = False
@@ -112,7 +108,7 @@ class Speller:
         if not value and rng.random() < 0.5:
             return rng.choice(("0", "-0", "0.0", "-0.000"))
         shown = format(value, "f")
-        if not self.exponents or rng.random() < 0.5:
+        if rng.random() < 0.5:
             return shown + (rng.choice(("", "0", "00")) if "." in shown else ".0")
         shift = rng.choice((0, 1, 2, 7, 30))
         sign = rng.choice((1, -1))

@@ -27,13 +27,12 @@ def case(schema, *instances):
 
 
 def test_spellings_mean_the_same_and_differ():
-    texts = spellings(parse(VALUE), Random(1), 200, exponents=True)
+    texts = spellings(parse(VALUE), Random(1), 200)
     assert all(json.loads(text) == json.loads(VALUE) for text in texts)
     assert len(set(texts)) > 150
     joined = "".join(texts)
     for form in ("\\u00e9", "\\u00E9", "\\/", "\\ud83d", "😀", "1.0", "-0", "e+", "\r\n", "1E"):
         assert form in joined
-    assert "e" not in "".join(spellings(NumberText("1"), Random(1), 100, exponents=False))
 
 
 def test_lone_surrogates_are_found():

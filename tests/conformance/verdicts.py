@@ -16,7 +16,7 @@ import referencing
 from jsonschema_specifications import REGISTRY as METASCHEMAS
 
 from conformance.cases import DRAFTS, Case, remotes
-from conformance.spellings import has_lone_surrogate, plain, spellings
+from conformance.spellings import has_lone_surrogate, spellings
 from conformance.walks import Hints, Walk, walk_vocabulary
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import MaskwrightError, UnsatisfiableGrammarError
@@ -41,7 +41,6 @@ _WALK_SECONDS = 10
 # Beyond the exponents that are admitted for integers.
 _MAX_INTEGER_DIGITS = 4000
 _FORMAT = "format "
-_NO_EXPONENTS = "number-spelling: no exponents"
 
 
 @dataclass
@@ -100,9 +99,8 @@ def run_case(case: Case, seed: int, *, spelled: int, walks: int) -> Verdict:
         verdict.refused = str(getattr(error, "feature", error.code))
         return verdict
     narrowed = compiled.certificate.narrowed
-    exponents = not any(entry.startswith(_NO_EXPONENTS) for entry in narrowed)
     for instance in instances:
-        texts = spellings(instance.value, rng, spelled, exponents=exponents)
+        texts = spellings(instance.value, rng, spelled)
         failed = next((t for t in texts if _accepts(compiled, t) != instance.valid), None)
         if failed is None:
             verdict.right += 1
@@ -206,4 +204,4 @@ def _registry(draft: str) -> referencing.Registry:
     )
 
 
-__all__ = ["Verdict", "plain", "run_case"]
+__all__ = ["Verdict", "run_case"]

@@ -17,6 +17,7 @@ from maskwright.tokenizers.encoding import LlamaCppEncoder, import_library
 from maskwright.tokenizers.gguf import (
     BYTE,
     CONTROL,
+    END_KEYS,
     NORMAL,
     UNKNOWN,
     UNUSED,
@@ -76,9 +77,7 @@ def _ask(model: int) -> GgufVocabulary:
     vocabulary = library.llama_model_get_vocab(model)
     ids = range(library.llama_vocab_n_tokens(vocabulary))
     texts = [library.llama_vocab_get_text(vocabulary, i) or b"" for i in ids]
-    ends = [
-        _text(library, model, f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")
-    ]
+    ends = [_text(library, model, f"tokenizer.ggml.{name}_token_id") for name in END_KEYS]
     ends += [str(library.llama_vocab_eos(vocabulary)), str(library.llama_vocab_eot(vocabulary))]
     prefix = _text(library, model, "tokenizer.ggml.add_space_prefix")
     return GgufVocabulary(

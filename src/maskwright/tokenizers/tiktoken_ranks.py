@@ -67,7 +67,9 @@ def _entry(line: bytes, number: int, source: str) -> tuple[int, bytes]:
         _malformed(source, f"line {number} is not a token in base64 and its id")
     token_id = int(match[2])
     if token_id >= MAX_VOCAB_SIZE:
-        _malformed(source, f"line {number} has the id {token_id}, expected one below 4,194,304")
+        _malformed(
+            source, f"line {number} has the id {token_id}, expected one below {MAX_VOCAB_SIZE}"
+        )
     try:
         return token_id, base64.b64decode(match[1], validate=True)
     except binascii.Error as error:

@@ -124,6 +124,11 @@ def test_an_instance_that_is_accepted(check):
     assert captured.out.endswith("instance: accepted\n")
 
 
+def test_an_empty_member_name_is_a_place(check):
+    _, result = report(check, {"properties": {"": {"type": "string"}}}, '{"": 5}')
+    assert result["instance"]["pointer"] == "#/"
+
+
 @pytest.mark.parametrize(
     ("instance", "place", "found", "expected"),
     [

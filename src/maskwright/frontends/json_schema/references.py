@@ -17,11 +17,11 @@ from urllib.parse import unquote, urljoin
 from ...errors import InvalidSchemaError, LimitExceededError
 from .faults import describe, malformed, not_a_schema
 from .locations import Location, escape, render
-from .registry import Registry
 from .resources import NO_SCOPE, Resource, Target, subschemas
 from .vocabularies import dialect_of
 
 if TYPE_CHECKING:
+    from .registry import Registry
     from .dialects import Dialect
 
 __all__ = ["MAX_DYNAMIC_SCOPES", "Document", "ScopesNeededError"]
@@ -53,12 +53,12 @@ class Document:
         self,
         schema: dict[str, Any],
         default_dialect: Dialect,
-        registry: Registry | None = None,
+        registry: Registry,
         *,
         scoped: bool = False,
         max_dynamic_scopes: int = MAX_DYNAMIC_SCOPES,
     ) -> None:
-        self._registry = registry or Registry()
+        self._registry = registry
         self._resources: dict[tuple[int, Resource], Resource] = {}
         self._by_uri: dict[str, Resource] | None = None
         self._walked: set[tuple[int, Resource]] = set()
