@@ -162,7 +162,9 @@ void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, Arena& are
   ConfigSet after;
   for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
     const uint8_t byte = vocabulary_.byte(child);
-    if (!next[byte] || !reads(byte)) continue;
+    // Behind a byte the mask may go on from a number that ends there, if its value is none that the
+    // array has: what no configuration reads then is refused, and not only absent.
+    if (!next[byte] || (node == 0 && !reads(byte))) continue;
     after.clear();
     runner_.scan(closed.configs(), byte, arena, after);
     if (after.size() == 1 && closed.size() == 1 && after[0].run > closed[0].run) {

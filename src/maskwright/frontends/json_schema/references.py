@@ -21,8 +21,8 @@ from .resources import NO_SCOPE, Resource, Target, subschemas
 from .vocabularies import dialect_of
 
 if TYPE_CHECKING:
-    from .registry import Registry
     from .dialects import Dialect
+    from .registry import Registry
 
 __all__ = ["MAX_DYNAMIC_SCOPES", "Document", "ScopesNeededError"]
 
