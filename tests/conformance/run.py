@@ -22,10 +22,12 @@ _CHUNK = 40
 _WIDTH = 400
 
 
-def new_seed() -> int:
-    """Return the seed that the environment asks for, or a fresh one."""
+def new_seed(default: int | None = None) -> int:
+    """Return the seed that the environment asks for; else the default, or a fresh one."""
     given = os.environ.get(SEED_VARIABLE)
-    return int(given) if given else random.SystemRandom().randrange(10**6)
+    if given:
+        return int(given)
+    return random.SystemRandom().randrange(10**6) if default is None else default
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -48,7 +48,8 @@ class ArrayMerger {
                          "max_contains", kMaxConditions);
     }
     std::vector<uint32_t> words{options_, leaves_.items.min, leaves_.items.max,
-                                leaves_.unique != kNone ? 1U : 0U, static_cast<uint32_t>(conditions)};
+                                leaves_.unique != kNone ? 1U : 0U,
+                                static_cast<uint32_t>(conditions)};
     for (const auto& rule : leaves_.contains) {
       words.insert(words.end(), {rule.count.from, rule.count.min, rule.count.max});
     }

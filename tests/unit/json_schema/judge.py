@@ -26,6 +26,17 @@ def types_of(value):
     return f.TYPE_ARRAY if isinstance(value, list) else f.TYPE_OBJECT
 
 
+def canonical(value):
+    """A hashable form that equal JSON values share."""
+    if isinstance(value, dict):
+        return "object", frozenset((key, canonical(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return "array", tuple(map(canonical, value))
+    if types_of(value) & f.TYPE_NUMBER:
+        return "number", Fraction(value)
+    return type(value).__name__, value
+
+
 class Judge:
     def __init__(self, ir):
         self.program = read(ir)
@@ -112,6 +123,18 @@ class Judge:
             if child is not None and not self.judge(child, item):
                 return False
         return True
+
+    def on_contains(self, node, value):
+        if not isinstance(value, list):
+            return True
+        found = sum(self.judge(node.node, item) for item in value)
+        return node.minimum <= found and (node.maximum is None or found <= node.maximum)
+
+    def on_uniqueitems(self, _node, value):
+        if not isinstance(value, list):
+            return True
+        forms = [canonical(item) for item in value]
+        return len(set(forms)) == len(forms)
 
     def on_object(self, node, value):
         if not isinstance(value, dict):
