@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from decimal import Decimal
 
 import pytest
 
@@ -234,6 +235,49 @@ def test_more_members_than_names_have_no_value(count):
     assert World(schema).empty
 
 
+def exact_loads(text):
+    """Reads JSON with integers as such, also where they are spelled with an exponent."""
+
+    def number(digits):
+        value = Decimal(digits)
+        return int(value) if value == value.to_integral_value() else float(value)
+
+    return json.loads(text, parse_float=number)
+
+
+SEVERAL = [
+    {"not": {"additionalProperties": {"type": "string"}}},
+    {"not": {"patternProperties": {"^a": {"type": "null"}}}},
+    {"not": {"patternProperties": {"b": {"enum": ["a", None]}}}},
+    {"not": {"propertyNames": {"pattern": "^a"}}},
+    {"not": {"propertyNames": {"not": {"const": "ab"}}}},
+    {"not": {"propertyNames": {"maxLength": 1}}},
+    {"not": {"properties": {"a": True, "b": True}, "additionalProperties": False}},
+    {"patternProperties": {"a": {"type": ["integer", "null"]}}},
+    {"properties": {"ab": {"type": ["string", "integer"]}, "b": True, "ba": {"type": "integer"}}},
+    {"propertyNames": {"pattern": "^[ab]*$"}},
+    {"additionalProperties": {"type": ["null", "integer"]}},
+    {"required": ["ba"]},
+]
+
+
+@pytest.mark.parametrize("any_order", [False, True], ids=["declared", "any order"])
+@pytest.mark.parametrize("seed", range(60))
+def test_few_members_that_meet_several_obligations(seed, any_order):
+    rng = random.Random(seed)
+    schema = {"type": "object", "allOf": rng.sample(SEVERAL, 4)}
+    if rng.random() < 0.8:
+        schema["maxProperties"] = rng.randint(1, 3)
+    try:
+        world = World(schema, options={"any_order": any_order}, loads=exact_loads)
+    except UnsupportedFeatureError as error:
+        pytest.skip(f"not supported: {error.feature}")
+    if any_order:
+        world.check_verdicts(OBJECTS[:60] + rng.sample(OBJECTS[60:], 400))
+    world.check_ends(b'{}",:ab1n', 9, rng, 10)
+    world.check_walks(rng, 3)
+
+
 CLOSED = [
     {"type": "object", "properties": dict.fromkeys(names, True), "additionalProperties": False}
     for names in (("a", "b"), ("b", "ab"), ("ab", "c"))
@@ -261,7 +305,15 @@ def test_closed_objects_of_which_one_must_hold(any_order):
         ),
         (
             {
-                "maxProperties": 3,
+                "allOf": [
+                    {"not": {"patternProperties": {f"^a{i}": {"type": "null"}}}} for i in range(5)
+                ],
+            },
+            "not, for several members of one object",
+        ),
+        (
+            {
+                "dependentRequired": {"a": ["b"]},
                 "allOf": [
                     {"not": {"additionalProperties": {"type": "string"}}},
                     {"not": {"patternProperties": {"^a": {"type": "null"}}}},

@@ -53,8 +53,10 @@ class ObjectShape {
   struct Dependency {
     uint32_t trigger, needed;
   };
-  // Some member must satisfy a target that says more than its own; kNone: it is not concerned.
-  struct Obligation {
+  // An obligation (a bit) asks for some member that satisfies more than its place asks, in name or
+  // value. A member that satisfies its target here meets these; kNone: it can't.
+  struct Witness {
+    uint32_t meets;
     std::span<const uint32_t> classes, members;
   };
 
@@ -77,20 +79,27 @@ class ObjectShape {
     const std::size_t at = dependencies_at() + 2 * i;
     return {words_[at], words_[at + 1]};
   }
-  std::size_t num_obligations() const { return words_[3]; }
-  Obligation obligation(std::size_t i) const {
-    const auto at = words_.subspan(obligations_at() + i * (words_[0] + size()));
-    return {at.first(words_[0]), at.subspan(words_[0], size())};
+  // Those that the name alone meets come first.
+  uint32_t num_by_name() const { return words_[3]; }
+  uint32_t num_obligations() const { return words_[3] + words_[4]; }
+  // One for each obligation by name, then one for each set of others.
+  std::size_t num_witnesses() const { return words_[3] + (std::size_t{1} << words_[4]) - 1; }
+  Witness witness(std::size_t i) const {
+    const auto at = words_.subspan(witnesses_at() + i * (words_[0] + size()));
+    const auto index = static_cast<uint32_t>(i);
+    const uint32_t meets =
+        index < num_by_name() ? 1U << index : (index - num_by_name() + 1) << num_by_name();
+    return {meets, at.first(words_[0]), at.subspan(words_[0], size())};
   }
 
  private:
-  static constexpr std::size_t kHeader = 4;
+  static constexpr std::size_t kHeader = 5;
 
   std::size_t members_at() const { return kHeader + words_[0]; }
   std::size_t dependencies_at() const { return members_at() + 3 * size(); }
-  std::size_t obligations_at() const { return dependencies_at() + 2 * num_dependencies(); }
+  std::size_t witnesses_at() const { return dependencies_at() + 2 * num_dependencies(); }
 
-  // Numbers of classes, members, dependencies and obligations, then those.
+  // Numbers of classes, members, dependencies, obligations by name and others; then those.
   std::span<const uint32_t> words_;
 };
 

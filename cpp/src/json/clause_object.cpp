@@ -22,7 +22,12 @@ namespace {
 // Classes of at most so many names are listed.
 constexpr uint32_t kMaxListed = 256;
 
-constexpr std::size_t kMaxObligations = 30;  // of one object
+// Obligations of one object: all; where there is a bound on members; those on values.
+constexpr std::size_t kMaxObligations = 30;
+constexpr std::size_t kMaxCounted = 8;
+constexpr std::size_t kMaxOnValues = 4;
+
+constexpr std::size_t kByNameWord = 7;  // of the words of a shape, from its options on
 
 using Conditions = std::span<const uint32_t>;  // those that hold for a name, sorted
 
@@ -168,7 +173,8 @@ class ObjectMerger {
                                 classes_->size(),
                                 static_cast<uint32_t>(places.size()),
                                 static_cast<uint32_t>(dependencies_.size()),
-                                static_cast<uint32_t>(some_.size())};
+                                0,
+                                0};
     words.insert(words.end(), others.begin(), others.end());
     for (const Place& place : places) {
       words.insert(words.end(), {place.key, place.target, place.flags});
@@ -243,9 +249,10 @@ class ObjectMerger {
     return conditions_.empty() || classes_->class_of(table_.keys().get(key)) != kNone;
   }
 
-  // The target of a member that also satisfies `word`; kNone: refused. `key` kNone: one that is not
-  // listed.
-  uint32_t target_of(uint32_t key, Conditions conditions, bool declared, uint32_t word = kAnyWord) {
+  // The target of a member that also satisfies the words `more`; kNone: refused. `key` kNone: one
+  // that is not listed.
+  uint32_t target_of(uint32_t key, Conditions conditions, bool declared,
+                     std::span<const uint32_t> more = {}) {
     std::vector<uint32_t> words;
     for (const ObjectWords& object : objects_) {
       declared = (object.append(key, conditions, words) && !object.silent) || declared;
@@ -256,7 +263,7 @@ class ObjectMerger {
       if (rule.absent) return kNone;
       words.push_back(rule.word);
     }
-    words.push_back(word);
+    words.insert(words.end(), more.begin(), more.end());
     return table_.target_of(options_, words);
   }
 
@@ -309,40 +316,60 @@ class ObjectMerger {
     }
   }
 
-  // Several obligations are independent of each other if nothing limits the members and at most
-  // one of them looks at the values of listed members.
+  // Witnesses for each obligation by name, then for each set of the others.
   void append_obligations(Bounds count, std::span<const uint32_t> others,
                           std::span<const Place> places, std::vector<uint32_t>& words) {
-    uint32_t on_values = 0;
-    for (const SomeMember& some : some_) {
-      if (append_witnesses(some, others, places, words)) ++on_values;
-    }
-    if (some_.size() < 2) return;
-    const bool limited = count.max != kNone || !dependencies_.empty();
-    if (limited || on_values > 1 || some_.size() > kMaxObligations) {
+    const auto by_value = std::ranges::stable_partition(
+        some_, [](const SomeMember& some) { return some.word == kAnyWord; });
+    const std::size_t on_values = by_value.size();
+    const bool many = on_values > kMaxOnValues || some_.size() > kMaxObligations;
+    const bool counted = count.max != kNone && some_.size() > kMaxCounted;
+    if (many || counted || (some_.size() > 1 && !dependencies_.empty())) {
       unsupported("not, for several members of one object");
+    }
+    words[kByNameWord] = static_cast<uint32_t>(some_.size() - on_values);
+    words[kByNameWord + 1] = static_cast<uint32_t>(on_values);
+    const std::span<const SomeMember> all(some_);
+    for (const SomeMember& some : all.first(some_.size() - on_values)) {
+      append_witnesses({&some, 1}, count, others, places, words);
+    }
+    for (uint32_t set = 1; set < 1U << on_values; ++set) {
+      std::vector<SomeMember> chosen;
+      for (uint32_t i = 0; i < on_values; ++i) {
+        if ((set >> i & 1) != 0) chosen.push_back(by_value[i]);
+      }
+      append_witnesses(chosen, count, others, places, words);
     }
   }
 
-  // True if it depends on the values of listed members.
-  bool append_witnesses(const SomeMember& some, std::span<const uint32_t> others,
-                        std::span<const Place> places, std::vector<uint32_t>& words) {
+  void append_witnesses(std::span<const SomeMember> chosen, Bounds count,
+                        std::span<const uint32_t> others, std::span<const Place> places,
+                        std::vector<uint32_t>& words) {
+    std::vector<uint32_t> more;
+    for (const SomeMember& some : chosen) more.push_back(some.word);
+    const auto add = [&](uint32_t key, uint32_t target, Conditions conditions) {
+      const bool can = target != kNone && std::ranges::all_of(chosen, [&](const SomeMember& some) {
+                         return some.concerns(key, conditions);
+                       });
+      words.push_back(can ? target_of(key, conditions, true, more) : kNone);
+    };
     for (uint32_t c = 0; c < others.size(); ++c) {
-      const Conditions conditions = classes_->conditions(c);
-      const bool can = others[c] != kNone && some.concerns(kNone, conditions);
-      if (can && classes_->count(classes_->start(), c) != kUnbounded) {
+      add(kNone, others[c], classes_->conditions(c));
+      if (words.back() == kNone || chosen[0].word == kAnyWord) continue;
+      // Members that are no witnesses must not use up the names of the class.
+      const uint32_t names = classes_->count(classes_->start(), c);
+      const uint32_t listed = std::min(names, static_cast<uint32_t>(places.size()));
+      if (names != kUnbounded && names - listed < count.max) {
         unsupported("not, for names of which there are finitely many");
       }
-      words.push_back(can ? target_of(kNone, conditions, true, some.word) : kNone);
     }
-    bool on_values = false;
     for (const Place& place : places) {
-      const bool can = place.target != kNone && some.concerns(place.key, conditions_of(place.key));
-      words.push_back(can ? target_of(place.key, conditions_of(place.key), true, some.word)
-                          : kNone);
-      on_values = on_values || (can && words.back() != place.target);
+      if (place.target == kNone) {
+        words.push_back(kNone);
+      } else {
+        add(place.key, place.target, conditions_of(place.key));
+      }
     }
-    return on_values;
   }
 
   ClauseTable& table_;

@@ -39,10 +39,9 @@ struct ObjectPlan {
     uint32_t target;  // kNone: refused
     bool required, undeclared;
   };
-  // Some member must satisfy its target here, which says more than its own; kNone: none does.
-  struct Obligation {
+  struct Witness {
+    uint32_t meets;  // obligations (bits)
     std::vector<uint32_t> classes, members;
-    bool by_name;  // it does not say more: the name alone decides
   };
   uint32_t options = 0, min = 0, max = kNone;
   const NameClasses* names = nullptr;
@@ -50,7 +49,8 @@ struct ObjectPlan {
   uint32_t room = 0;             // names of the classes that are not refused
   std::vector<Member> members;
   std::vector<std::pair<uint32_t, uint32_t>> dependencies;  // a member needs the other
-  std::vector<Obligation> obligations;
+  uint32_t num_by_name = 0, num_obligations = 0;
+  std::vector<Witness> witnesses;  // one for each obligation by name, then the others
 };
 
 // The plan of a shape by what is known to be productive so far; nothing if it can't be completed.

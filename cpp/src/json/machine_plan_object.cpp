@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "json/machine_plan.h"
+#include "json/member_cover.h"
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
@@ -119,25 +120,41 @@ class ObjectPlanner {
   }
 
   bool add_obligations(uint32_t required) {
-    for (std::size_t i = 0; i < shape_.num_obligations(); ++i) {
-      const auto from = shape_.obligation(i);
-      ObjectPlan::Obligation to{{}, {}, true};
-      bool possible = false;
+    plan_.num_by_name = shape_.num_by_name();
+    plan_.num_obligations = shape_.num_obligations();
+    for (std::size_t i = 0; i < shape_.num_witnesses(); ++i) {
+      const auto [meets, classes, members] = shape_.witness(i);
+      ObjectPlan::Witness to{meets, {}, {}};
       for (uint32_t c = 0; c < plan_.others.size(); ++c) {
-        to.classes.push_back(plan_.others[c] == kNone ? kNone : callee(from.classes[c], solver_));
-        to.by_name = to.by_name && (to.classes[c] == kNone || to.classes[c] == plan_.others[c]);
-        possible = possible || (to.classes[c] != kNone && required < plan_.max);
+        to.classes.push_back(plan_.others[c] == kNone ? kNone : callee(classes[c], solver_));
       }
       for (uint32_t m = 0; m < plan_.members.size(); ++m) {
-        const uint32_t own = plan_.members[m].target;
-        to.members.push_back(own == kNone ? kNone : callee(from.members[m], solver_));
-        to.by_name = to.by_name && (to.members[m] == kNone || to.members[m] == own);
-        possible = possible || (to.members[m] != kNone && required + cost(m) <= plan_.max);
+        const bool refused = plan_.members[m].target == kNone;
+        to.members.push_back(refused ? kNone : callee(members[m], solver_));
       }
-      if (!possible) return false;
-      plan_.obligations.push_back(std::move(to));
+      plan_.witnesses.push_back(std::move(to));
     }
-    return true;
+    return plan_.num_obligations == 0 || can_meet_all(required);
+  }
+
+  bool can_meet_all(uint32_t required) const {
+    const uint32_t all = (1U << plan_.num_obligations) - 1;
+    const uint32_t by_name = (1U << plan_.num_by_name) - 1;
+    const bool limited = plan_.max != kNone;
+    MemberCover cover(all, by_name, limited ? plan_.max - required : kUnbounded);
+    const auto offers_by = [&](const auto& target) {
+      return offers(plan_.witnesses, all, plan_.num_by_name, target);
+    };
+    for (uint32_t c = 0; c < plan_.others.size() && !cover.done(); ++c) {
+      if (plan_.others[c] == kNone) continue;
+      cover.add(offers_by([&](const auto& witness) { return witness.classes[c]; }), 1, true);
+    }
+    for (uint32_t m = 0; m < plan_.members.size() && !cover.done(); ++m) {
+      if (plan_.members[m].target == kNone) continue;
+      cover.add(offers_by([&](const auto& witness) { return witness.members[m]; }),
+                limited ? cost(m) : 0, false);
+    }
+    return cover.done();
   }
 
   const ObjectShape& shape_;

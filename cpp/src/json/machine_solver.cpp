@@ -204,8 +204,8 @@ void ProductivitySolver::know_object(uint32_t shape) {
     }
   }
   for (const uint32_t target : object.others()) depend(target, {shape, Role::kOther});
-  for (std::size_t i = 0; i < object.num_obligations(); ++i) {
-    const auto [classes, members] = object.obligation(i);
+  for (std::size_t i = 0; i < object.num_witnesses(); ++i) {
+    const auto [meets, classes, members] = object.witness(i);
     for (const uint32_t target : classes) depend(target, {shape, Role::kWitness});
     for (const uint32_t target : members) depend(target, {shape, Role::kWitness});
   }

@@ -51,16 +51,19 @@ StateId ObjectFamily::close(const AliveSet& alive, const SeenMembers& seen) cons
   return tables_.store.done(tables_.store.intern_set(accepts));
 }
 
-// Calls visit(bit, witness target) for the obligations that are not met and concern the name.
+// Calls visit(obligations that it meets, target) for the witnesses that tell what the value meets:
+// if it must be a witness all of those, else one for each obligation that is not met.
 template <typename Visit>
 void ObjectFamily::each_witness(const ObjectAlternative& alternative, const AliveAlternative& entry,
                                 std::span<const uint32_t> labels, Visit visit) const {
   const uint32_t key = std::min(labels[0], alternative.num_keys);
-  for (uint32_t i = 0; i < alternative.obligations.size(); ++i) {
-    if ((entry.met >> i & 1) != 0) continue;
-    const uint32_t witness =
-        alternative.witness(alternative.obligations[i], key, alternative.find(labels));
-    if (witness != kNone) visit(1U << i, witness);
+  const uint32_t first = alternative.num_by_name();
+  for (uint32_t i = first; i < alternative.witnesses.size(); ++i) {
+    const auto& witness = alternative.witnesses[i];
+    const bool single = (witness.meets & entry.met) == 0 && std::has_single_bit(witness.meets);
+    if (entry.must == 0 ? !single : (entry.must >> (i - first) & 1) == 0) continue;
+    const uint32_t target = ObjectAlternative::target(witness, key, alternative.find(labels));
+    if (target != kNone) visit(witness.meets, target);
   }
 }
 
@@ -71,9 +74,8 @@ StateId ObjectFamily::value_state(const AliveSet& alive, SetId name) const {
   for (const AliveAlternative& entry : alive.alternatives) {
     const ObjectAlternative& alternative = alive.get(entry);
     if (entry.must == 0) targets.push_back(alternative.target(alternative.find(labels)));
-    each_witness(alternative, entry, labels, [&](uint32_t bit, uint32_t witness) {
-      if (entry.must == 0 || (entry.must & bit) != 0) targets.push_back(witness);
-    });
+    each_witness(alternative, entry, labels,
+                 [&](uint32_t, uint32_t witness) { targets.push_back(witness); });
   }
   make_set(targets);
   return tables_.values->start(alive.all->options, true, targets);
@@ -207,10 +209,10 @@ Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, SetId name, Set
         const bool plain =
             entry.must == 0 && in_set(set, alternative.target(alternative.find(labels)));
         uint32_t met = 0;
-        each_witness(alternative, entry, labels, [&](uint32_t bit, uint32_t witness) {
-          if (in_set(set, witness)) met |= bit;
+        each_witness(alternative, entry, labels, [&](uint32_t meets, uint32_t witness) {
+          if (in_set(set, witness)) met |= meets;
         });
-        const bool enough = entry.must == 0 ? plain : (met & entry.must) != 0;
+        const bool enough = entry.must == 0 ? plain : met != 0;
         entry.met |= met;
         entry.must = 0;
         return enough;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "json/member_cover.h"
+
 namespace maskwright {
 
 namespace {
@@ -58,14 +60,12 @@ bool is_required(const ObjectAlternative& alternative, uint32_t key) {
   return place.role == ObjectAlternative::Role::kExtra && alternative.extras[place.index].required;
 }
 
-// A listed name can still come and be a witness with the slots that there are.
-bool can_witness(const ObjectAlternative& alternative, const ObjectProgress& progress,
+// How many members come with the listed name, itself included, beyond those that must come anyway.
+uint32_t cost_of(const ObjectAlternative& alternative, const ObjectProgress& progress,
                  const SeenMembers& seen, uint32_t key) {
-  if (seen.test(key) || progress.blocks(key) || is_past(alternative, progress, key)) return false;
-  if (progress.slots == kUnbounded) return true;
-  Bits owed = progress.owed;
-  if (owed.empty()) owed.assign(seen.bits.size(), 0);
-  Bits before = owed;
+  if (alternative.dependencies.empty()) return is_required(alternative, key) ? 0 : 1;
+  const Bits& before = progress.owed;
+  Bits owed = before;
   add_needs(alternative, seen, key, owed);
   set(owed, key);
   uint32_t cost = 0;
@@ -74,33 +74,38 @@ bool can_witness(const ObjectAlternative& alternative, const ObjectProgress& pro
     const bool is_new = SeenMembers::has(owed, name) && !SeenMembers::has(before, name);
     if (is_new && !is_required(alternative, name)) ++cost;
   }
-  return progress.missing + cost <= progress.slots;
+  return cost;
 }
 
-// Whether a name of a class that is concerned can still come.
-bool class_can_witness(const ObjectAlternative::Obligation& obligation,
-                       const ObjectProgress& progress) {
-  return obligation.easy && progress.others_left != 0 && progress.missing < progress.slots;
+std::vector<uint32_t> offers_of(const ObjectAlternative& alternative, uint32_t unmet, uint32_t key,
+                                ObjectAlternative::Place place) {
+  return offers(alternative.witnesses, unmet, alternative.num_by_name(),
+                [&](const ObjectAlternative::Witness& witness) {
+                  return ObjectAlternative::target(witness, key, place);
+                });
 }
 
-bool can_meet(const ObjectAlternative& alternative, const ObjectAlternative::Obligation& obligation,
-              const ObjectProgress& progress, const SeenMembers& seen) {
-  if (class_can_witness(obligation, progress)) return true;
-  return std::ranges::any_of(obligation.members, [&](const auto& member) {
-    return can_witness(alternative, progress, seen, member.first);
-  });
-}
-
-// The obligations, of those in `among`, that concern the name.
-uint32_t concerned(const ObjectAlternative& alternative, uint32_t among, uint32_t key,
-                   ObjectAlternative::Place place, bool by_name) {
-  uint32_t found = 0;
-  for (uint32_t i = 0; i < alternative.obligations.size(); ++i) {
-    const auto& obligation = alternative.obligations[i];
-    if ((among >> i & 1) == 0 || obligation.by_name != by_name) continue;
-    if (alternative.witness(obligation, key, place) != kNone) found |= 1U << i;
+// The names that can still come meet all obligations, with the slots that there are.
+bool can_meet_all(const ObjectAlternative& alternative, const ObjectProgress& progress,
+                  const SeenMembers& seen) {
+  const bool limited = progress.slots != kUnbounded;
+  MemberCover cover(progress.unmet, alternative.by_name,
+                    limited ? progress.slots - progress.missing : kUnbounded);
+  for (uint32_t c = 0; c < alternative.others.size() && !cover.done(); ++c) {
+    if (alternative.others[c] == kNone || progress.others_left == 0) continue;
+    const ObjectAlternative::Place place{ObjectAlternative::Role::kOther, c};
+    cover.add(offers_of(alternative, progress.unmet, alternative.num_keys, place), 1, true);
   }
-  return found;
+  for (std::size_t i = 0; i < alternative.named.size() && !cover.done(); ++i) {
+    const auto& [key, place] = alternative.named[i];
+    const bool own = place.role == ObjectAlternative::Role::kOrdered ||
+                     place.role == ObjectAlternative::Role::kExtra;
+    if (!own || seen.test(key) || progress.blocks(key)) continue;
+    if (is_past(alternative, progress, key)) continue;
+    cover.add(offers_of(alternative, progress.unmet, key, place),
+              limited ? cost_of(alternative, progress, seen, key) : 0, false);
+  }
+  return cover.done();
 }
 
 // From the first place on, each member tells those that need it; the first to tell counts.
@@ -129,10 +134,7 @@ bool is_relaxed(const ObjectAlternative& alternative, const ObjectProgress& prog
                 uint32_t unmet) {
   if (alternative.max != kUnbounded || alternative.room != kUnbounded) return false;
   if (!alternative.dependencies.empty() || progress.need > 1) return false;
-  for (uint32_t i = 0; i < alternative.obligations.size(); ++i) {
-    if ((unmet >> i & 1) != 0 && !alternative.obligations[i].easy) return false;
-  }
-  return true;
+  return (unmet & ~alternative.easy) == 0;
 }
 
 }  // namespace
@@ -150,11 +152,7 @@ bool completable(const ObjectAlternative& alternative, const ObjectProgress& pro
                  const SeenMembers& seen) {
   if (progress.stuck || progress.missing > progress.slots) return false;
   if (progress.need > std::min(progress.slots, progress.available())) return false;
-  for (uint32_t i = 0; i < alternative.obligations.size(); ++i) {
-    const bool unmet = (progress.unmet >> i & 1) != 0;
-    if (unmet && !can_meet(alternative, alternative.obligations[i], progress, seen)) return false;
-  }
-  return true;
+  return progress.unmet == 0 || can_meet_all(alternative, progress, seen);
 }
 
 bool concerns_debts(const ObjectAlternative& alternative, const ObjectProgress& progress,
@@ -171,9 +169,9 @@ bool concerns_debts(const ObjectAlternative& alternative, const ObjectProgress& 
 NameChoice try_name(const ObjectAlternative& alternative, const AliveAlternative& alive,
                     const ObjectProgress& progress, const SeenMembers& seen, uint32_t key,
                     ObjectAlternative::Place place) {
-  const auto all = static_cast<uint32_t>((uint64_t{1} << alternative.obligations.size()) - 1);
+  const uint32_t unmet = progress.unmet;
   NameChoice choice;
-  choice.met = concerned(alternative, all & ~alive.met, key, place, true);
+  choice.met = offers_of(alternative, unmet, key, place)[0];
   if (is_relaxed(alternative, progress, progress.unmet & ~choice.met)) {
     choice.possible = true;
     return choice;
@@ -186,13 +184,14 @@ NameChoice try_name(const ObjectAlternative& alternative, const AliveAlternative
   const uint32_t met = alive.met | choice.met;
   choice.possible = possible(met);
   if (choice.possible) return choice;
-  const uint32_t by_value = concerned(alternative, all & ~met, key, place, false);
-  for (uint32_t bit = 1; bit != 0 && bit <= by_value; bit <<= 1) {
-    if ((by_value & bit) == 0 || !possible(met | bit)) continue;
-    choice.possible = true;
-    choice.must = bit;
-    break;
+  const uint32_t first = alternative.num_by_name();
+  for (uint32_t i = first; i < alternative.witnesses.size(); ++i) {
+    const auto& witness = alternative.witnesses[i];
+    if ((witness.meets & ~unmet) != 0) continue;
+    if (ObjectAlternative::target(witness, key, place) == kNone) continue;
+    if (possible(met | witness.meets)) choice.must |= 1U << (i - first);
   }
+  choice.possible = choice.must != 0;
   return choice;
 }
 

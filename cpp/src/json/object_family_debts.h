@@ -6,8 +6,9 @@
 // its place is past, and then neither can what needs it.
 //
 // Obligations: "some member satisfies its witness target" is met by a name (by_name) or by a value.
-// The value frame runs both targets; a value that could not be completed with the plain one only
-// must be a witness.
+// The value frame runs the targets of witnesses beside the plain one; where the rest could not be
+// completed with a value that meets too little, it runs those only that leave enough. Whether what
+// is left can meet all of them is decided in member_cover.h.
 //
 // Where these or the counts interact, a name is tried out: it may come if the object with it can be
 // completed. Cost: linear in the members for each such name.

@@ -136,8 +136,7 @@ ObjectProgress progress_of(const ObjectAlternative& alternative, uint32_t met,
   }
   out.slots = alternative.max == kUnbounded ? kUnbounded : alternative.max - seen.count;
   out.need = alternative.min > seen.count ? alternative.min - seen.count : 0;
-  const auto all = static_cast<uint32_t>((uint64_t{1} << alternative.obligations.size()) - 1);
-  out.unmet = all & ~met;
+  out.unmet = alternative.obligations & ~met;
   return out;
 }
 
@@ -211,7 +210,7 @@ void append_member_key(const AliveSet& alive, const SeenMembers& seen,
     const ObjectProgress progress = progress_of(alternative, entry.met, seen);
     // In K bytes at most K members begin. Passing over declared members may take no bytes at all,
     // so where that is limited by the least count, the count itself decides.
-    const bool debts = !alternative.dependencies.empty() || !alternative.obligations.empty();
+    const bool debts = !alternative.dependencies.empty() || alternative.obligations != 0;
     const auto clip = [&](uint32_t left, bool exact) {
       return exact || left == kUnbounded ? left : std::min(left, max_advance);
     };

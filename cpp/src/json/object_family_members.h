@@ -95,8 +95,10 @@ ObjectProgress progress_of(const ObjectAlternative& alternative, uint32_t met,
 // How a name may come next.
 struct NameChoice {
   bool possible = false;
-  uint32_t met = 0;   // obligations that the name meets
-  uint32_t must = 0;  // those that its value has to meet, or the rest can't be completed
+  uint32_t met = 0;  // obligations that the name meets
+  // If not 0: the witnesses by value (bits) of which it must be one, or the rest can't be
+  // completed.
+  uint32_t must = 0;
 };
 NameChoice allows(const ObjectAlternative& alternative, const AliveAlternative& alive,
                   const ObjectProgress& progress, const SeenMembers& seen, uint32_t key,

@@ -31,11 +31,11 @@ uint32_t ObjectAlternative::target(Place place) const {
   return kNone;
 }
 
-uint32_t ObjectAlternative::witness(const Obligation& obligation, uint32_t key, Place place) const {
+uint32_t ObjectAlternative::target(const Witness& witness, uint32_t key, Place place) {
   if (place.role == Role::kRefused) return kNone;
-  if (place.role == Role::kOther) return obligation.classes[place.index];
-  const auto at = std::ranges::lower_bound(obligation.members, std::pair{key, 0U});
-  return at != obligation.members.end() && at->first == key ? at->second : kNone;
+  if (place.role == Role::kOther) return witness.classes[place.index];
+  const auto at = std::ranges::lower_bound(witness.members, std::pair{key, 0U});
+  return at != witness.members.end() && at->first == key ? at->second : kNone;
 }
 
 namespace {
@@ -59,15 +59,19 @@ bool matters(const ObjectPlan& plan, const ObjectPlan::Member& member) {
 }
 
 void add_obligations(const ObjectPlan& plan, const UnionKeys& keys, ObjectAlternative& out) {
-  for (const auto& from : plan.obligations) {
-    ObjectAlternative::Obligation to{from.classes, {}, from.by_name, false};
-    to.easy = std::ranges::any_of(from.classes, [](uint32_t target) { return target != kNone; });
+  out.obligations = (1U << plan.num_obligations) - 1;
+  out.by_name = (1U << plan.num_by_name) - 1;
+  for (const auto& from : plan.witnesses) {
+    ObjectAlternative::Witness to{from.meets, from.classes, {}};
+    const bool open =
+        std::ranges::any_of(from.classes, [](uint32_t target) { return target != kNone; });
+    if (open && std::has_single_bit(from.meets)) out.easy |= from.meets;
     for (std::size_t m = 0; m < plan.members.size(); ++m) {
       if (from.members[m] == kNone) continue;
       to.members.emplace_back(keys.index.at(plan.members[m].key), from.members[m]);
     }
     std::ranges::sort(to.members);
-    out.obligations.push_back(std::move(to));
+    out.witnesses.push_back(std::move(to));
   }
 }
 
@@ -200,7 +204,7 @@ const AliveSet& ObjectUnions::intern(uint32_t union_id,
   for (const AliveAlternative& entry : alternatives) {
     const ObjectAlternative& alternative = alive->get(entry);
     const bool bounded = alternative.max != kUnbounded;
-    const bool owes = !alternative.dependencies.empty() || !alternative.obligations.empty();
+    const bool owes = !alternative.dependencies.empty() || alternative.obligations != 0;
     alive->open = alive->open || alternative.open();
     alive->counted = alive->counted || alternative.counted();
     alive->cap = std::max({alive->cap, alternative.min, bounded ? alternative.max : 0});

@@ -9,6 +9,7 @@
 // by its labels (key_lang.h).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -36,12 +37,11 @@ struct ObjectAlternative {
     uint32_t key;
     Place place;
   };
-  // Some member must satisfy its witness target, which satisfies its own target too.
-  struct Obligation {
-    std::vector<uint32_t> classes;                       // kNone: not concerned
-    std::vector<std::pair<uint32_t, uint32_t>> members;  // key, witness; by key
-    bool by_name;                                        // every value of them is a witness
-    bool easy;                                           // names of an endless class are concerned
+  // A member that satisfies its target here meets these obligations (bits).
+  struct Witness {
+    uint32_t meets;
+    std::vector<uint32_t> classes;                       // kNone: it can't
+    std::vector<std::pair<uint32_t, uint32_t>> members;  // key, target; by key
   };
 
   Alternative identity{};
@@ -56,7 +56,9 @@ struct ObjectAlternative {
   std::vector<Named> named;  // by key; unless the class is plain all keys of the list
   std::vector<std::pair<uint32_t, uint32_t>> dependencies;  // a key needs the other, by key
   std::vector<std::pair<uint32_t, uint32_t>> needed_by;     // the same the other way round
-  std::vector<Obligation> obligations;
+  // Obligations (bits): all; those that a name meets; those that names of a class can meet.
+  uint32_t obligations = 0, by_name = 0, easy = 0;
+  std::vector<Witness> witnesses;  // one for each obligation by name, then the others
 
   bool open() const { return room != 0; }
   bool limited() const { return room != 0 && room != kUnbounded; }
@@ -65,8 +67,9 @@ struct ObjectAlternative {
   // The place of a name by its labels.
   Place find(std::span<const uint32_t> labels) const;
   uint32_t target(Place place) const;
-  // The witness target for a name; kNone: it is not concerned. `key`: num_keys if it isn't listed.
-  uint32_t witness(const Obligation& obligation, uint32_t key, Place place) const;
+  uint32_t num_by_name() const { return static_cast<uint32_t>(std::popcount(by_name)); }
+  // The witness's target for a name; kNone: it can't be one. `key`: num_keys if it isn't listed.
+  static uint32_t target(const Witness& witness, uint32_t key, Place place);
 };
 
 struct ObjectUnion {
@@ -83,7 +86,7 @@ struct ObjectUnion {
 struct AliveAlternative {
   uint32_t index;
   uint32_t met;
-  uint32_t must;  // the value under way must meet these
+  uint32_t must;  // if not 0: the value under way must be one of these witnesses by value (bits)
   bool operator==(const AliveAlternative&) const = default;
 };
 
