@@ -240,7 +240,8 @@ def exact_loads(text):
 
     def number(digits):
         value = Decimal(digits)
-        return int(value) if value == value.to_integral_value() else float(value)
+        small = value.adjusted() <= 500  # where any number may come, exponents have no bound
+        return int(value) if small and value == value.to_integral_value() else float(value)
 
     return json.loads(text, parse_float=number)
 
