@@ -172,6 +172,20 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
   return {alive ? edge_target : kDead, alive ? reg : 0};
 }
 
+// Where names that aren't listed may come and are of one class, whatever is read can become one.
+bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run) {
+  if (is_exact(state)) return false;
+  const View at = view(store_.content(state));
+  if (at.spelling != static_cast<uint32_t>(Spelling::kBetween)) return false;
+  if (!lists_[at.list]->any_plain([&](uint32_t label) { return is_allowed(regs.get(reg), label); }))
+    return false;
+  run.text = kRawText;
+  run.others.add('"');
+  run.others.add('\\');
+  run.decides = true;
+  return true;
+}
+
 // Some allowed name lies ahead. If names that are not known here may have used up all of them that
 // is not decided.
 bool KeyFrames::is_alive(const View& at, std::span<const uint32_t> words, RegisterPool& regs) {

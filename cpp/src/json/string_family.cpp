@@ -228,15 +228,21 @@ StateId StringFrames::unhindered(const Edge& edge) {
   return edge.target == kQuoteMove ? kDead : moves_[edge.target].target;
 }
 
+// An item whose language stays in its state lives as long as its shortest completion fits; that the
+// text gets too long for a lower bound can't happen.
 uint32_t StringFrames::free_length(StateId state, Reg reg) {
-  const auto known = move_ids_.find(uint64_t{state} * 2 + 1);
-  if (known == move_ids_.end()) return kUnbounded;  // no item is bounded
-  Move& move = moves_[known->second];
-  if (!move.probed) {
-    move.sure = sure_counts(view(move.target));
-    move.probed = true;
+  const auto [entry, added] = last_counts_.try_emplace(state, 0);
+  if (added) {
+    const View at = view(state);
+    for (uint32_t i = 0; i < at.size() && entry->second != kUnbounded; ++i) {
+      const Item item = at.item(i);
+      const uint32_t least = item.max == kUnbounded ? 0 : shortest(item, item.state);
+      const uint32_t last = item.max == kUnbounded ? kUnbounded : item.max - least;
+      if (least <= item.max) entry->second = std::max(entry->second, last);
+    }
   }
-  return move.sure > reg ? move.sure - reg - 1 : 0;
+  if (entry->second == kUnbounded) return kUnbounded;
+  return entry->second > reg ? entry->second - reg : 0;
 }
 
 // Removes the items that cannot finish after `count` code points and lower bounds that are met.

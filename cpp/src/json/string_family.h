@@ -116,6 +116,9 @@ class StringFrames final : public StringFamily {
   std::vector<Move> moves_;  // 0 = the closing quote
   std::unordered_map<uint64_t, uint32_t> move_ids_;
   std::unordered_map<LangId, uint32_t> horizons_;  // length_horizon() may cost
+  // The last counts at which states live, kUnbounded if there is none, where what is read leads
+  // back.
+  std::unordered_map<StateId, uint32_t> last_counts_;
   std::vector<uint32_t> lang_states_;              // scratch of lang_states()
 };
 

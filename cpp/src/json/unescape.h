@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "maskwright/support/code_points.h"
+#include "maskwright/support/text_class.h"
 
 namespace maskwright {
 
@@ -41,6 +42,10 @@ enum class Spelling : uint8_t {
   kTailF4,  // after F4: 80..8F
   kCount,
 };
+
+// The characters that are spelled as they are.
+inline constexpr TextClass kRawText{
+    {(~uint64_t{0} << 0x20) & ~(uint64_t{1} << '"'), ~(uint64_t{1} << ('\\' - 0x40))}, true};
 
 struct ShortEscape {
   char letter;  // after the backslash

@@ -8,8 +8,25 @@ namespace maskwright {
 
 namespace {
 
-// A state with one of these needs more than its row.
-constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
+// The nodes of a walk in depth-first order, by index: all below a node, or those of a residue.
+struct TriePath {
+  const Vocabulary& vocabulary;
+  uint32_t last;
+
+  static uint32_t below(uint32_t node) { return node + 1; }
+  static uint32_t node(uint32_t at) { return at; }
+  uint32_t end() const { return last; }
+  uint32_t behind(uint32_t at) const { return vocabulary.next(at); }
+};
+
+struct ResiduePath {
+  const Residue& residue;
+
+  static uint32_t below(uint32_t /*root*/) { return 0; }
+  uint32_t node(uint32_t at) const { return residue.nodes[at]; }
+  uint32_t end() const { return static_cast<uint32_t>(residue.nodes.size()); }
+  uint32_t behind(uint32_t at) const { return residue.next[at]; }
+};
 
 bool is_done_at_bottom(const Config& config, const Store& store) {
   return config.stack == kBottom && store.state(config.state).family == FamilyId::kDone;
@@ -27,7 +44,7 @@ MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, R
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
                      bool walk) {
-  std::ranges::fill(row, 0);
+  bool blank = true;
   std::vector<uint32_t> unsure;
   std::vector<Level> now;
   std::vector<uint32_t> refused;
@@ -53,19 +70,23 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
       if (!refused.empty()) {
         // What the other configurations allow stays.
         std::vector<uint32_t> own(row.size(), 0);
-        if (!apply({{entry, config.stack, {}}}, arena, own, walk, unsure)) return false;
+        bool clear = false;
+        if (!apply({{entry, config.stack, {}}}, arena, own, clear, walk, unsure)) return false;
         for (const uint32_t node : refused) {
           for (const uint32_t token : vocabulary_.tokens_from(node)) {
             own[token / 32] &= ~(1U << token % 32);
           }
         }
+        if (blank) std::ranges::fill(row, 0);
+        blank = false;
         for (std::size_t i = 0; i < row.size(); ++i) row[i] |= own[i];
         continue;
       }
     }
     now.push_back({entry, config.stack, {}});
   }
-  if (!apply(std::move(now), arena, row, walk, unsure)) return false;
+  if (!apply(std::move(now), arena, row, blank, walk, unsure)) return false;
+  if (blank) std::ranges::fill(row, 0);
   std::ranges::sort(unsure);
   unsure.erase(std::unique(unsure.begin(), unsure.end()), unsure.end());
   for (const uint32_t node : unsure) read_to(node, closed, arena, row);
@@ -103,15 +124,15 @@ void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::spa
   }
 }
 
-// Adds the masks of the entries and of what follows them.
-bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
-                      std::vector<uint32_t>& unsure) {
+// Adds the masks of the entries and of what follows them. `blank`: nothing has been written yet.
+bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank,
+                      bool walk, std::vector<uint32_t>& unsure) {
   while (!now.empty()) {
     std::vector<Level> next;
     for (Level& level : now) {
       level.stack = joined(level, arena);
       const Entry& entry = entries_[level.entry];
-      render(entry, row);
+      render(entry, row, blank);
       unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
       if (!entry.escapes.empty() && !add_children(level, arena, next, walk)) return false;
     }
@@ -182,12 +203,21 @@ void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, Arena& are
   }
 }
 
-void MaskStore::render(const Entry& entry, std::span<uint32_t> row) const {
-  if (entry.dense) {
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] |= entry.words[i];
-  } else {
-    for (const uint32_t token : entry.words) row[token / 32] |= 1U << token % 32;
+void MaskStore::render(const Entry& entry, std::span<uint32_t> row, bool& blank) {
+  for (const FreeText* text : {&entry.text, &entry.dense}) {
+    if (*text == nullptr) continue;
+    const TokenClasses::Bitmap& bits = **text;
+    if (blank) {
+      std::ranges::copy(bits, row.begin());
+    } else {
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] |= bits[i];
+    }
+    blank = false;
   }
+  if (entry.ids.empty()) return;
+  if (blank) std::ranges::fill(row, 0);
+  blank = false;
+  for (const uint32_t token : entry.ids) row[token / 32] |= 1U << token % 32;
 }
 
 bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk) {
@@ -250,13 +280,36 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   }
   if (!walk) return kMissing;
   begin_walk();
+  const Config local = localise(config, arena);
   levels_[0].set.clear();
-  levels_[0].set.add(localise(config, arena), *arena_);
+  levels_[0].set.add(local, *arena_);
   settle(levels_[0]);
   std::vector<Escape> escapes;
   if (store_.state(config.state).family == FamilyId::kRules) add_token_symbols(config.state);
-  walk_below(0, escapes);
-  return finish_walk(key, std::move(escapes));
+  std::shared_ptr<const Residue> residue;
+  FreeText text = free_text(local, residue);
+  if (residue != nullptr) {
+    follow(ResiduePath{*residue}, 0, escapes);
+  } else {
+    follow(TriePath{vocabulary_, vocabulary_.next(0)}, 0, escapes);
+  }
+  return finish_walk(key, std::move(escapes), std::move(text));
+}
+
+// The words that the configuration reads whatever they are, and where to look for other tokens.
+MaskStore::FreeText MaskStore::free_text(const Config& config,
+                                         std::shared_ptr<const Residue>& residue) {
+  Family& family = store_.family(store_.state(config.state).family);
+  FreeRun all;
+  uint32_t length = kUnbounded;
+  const FreeRun* run = &all;
+  if (!family.reads_all(config.state, config.reg, arena_->regs(), all)) {
+    run = &store_.free_run(config.state);
+    length = family.free_length(config.state, config.reg);
+  }
+  if (!run->decides || run->text.empty()) return nullptr;
+  residue = vocabulary_.classes().residue(run->others);
+  return residue == nullptr ? nullptr : vocabulary_.classes().words(run->text, length);
 }
 
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
@@ -294,9 +347,9 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     enter(root, levels_[0].set, escapes);
     if (arena_->regs().take_unsure()) unsure_.push_back(root);
     settle(levels_[0]);
-    walk_below(root, escapes);
+    follow(TriePath{vocabulary_, vocabulary_.next(root)}, root, escapes);
   }
-  return finish_walk(key, std::move(escapes));
+  return finish_walk(key, std::move(escapes), nullptr);
 }
 
 // Adds all that starts at one node; `index` is the first of them.
@@ -320,7 +373,7 @@ uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
   for (const Escape& escape : entries_[parent].escapes) {
     for (const uint32_t token : vocabulary_.tokens_at(escape.node)) allow(token);
   }
-  return finish_walk(key, {});
+  return finish_walk(key, {}, nullptr);
 }
 
 // The configuration with its register in the walk's own arena and an unknown stack.
@@ -341,28 +394,25 @@ void MaskStore::begin_walk() {
   arena_ = std::make_unique<Arena>();
   arena_->regs().set_memory(RegisterPool::Memory::kUnsure);
   unsure_.clear();
-  found_.assign(vocabulary_.mask_words(), 0);
+  if (found_.empty()) {
+    found_.resize(vocabulary_.mask_words());
+    touched_.resize(found_.size() / 64 + 1);
+  }
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    for (; touched_[i] != 0; touched_[i] &= touched_[i] - 1) {
+      found_[i * 64 + static_cast<std::size_t>(std::countr_zero(touched_[i]))] = 0;
+    }
+  }
   starts_.clear();
   if (levels_.empty()) levels_.resize(vocabulary_.max_token_length() + 1);
   ++counters_.cold_walks;
 }
 
-uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
+uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes, FreeText text) {
   const uint32_t id = entries_.grow();
   Entry& entry = entries_[id];
-  std::size_t count = 0;
-  for (const uint32_t word : found_) count += static_cast<std::size_t>(std::popcount(word));
-  entry.dense = count > found_.size() / 2;
-  if (entry.dense) {
-    entry.words = found_;
-  } else {
-    entry.words.reserve(count);
-    for (uint32_t i = 0; i < found_.size(); ++i) {
-      for (uint32_t word = found_[i]; word != 0; word &= word - 1) {
-        entry.words.push_back(i * 32 + static_cast<uint32_t>(std::countr_zero(word)));
-      }
-    }
-  }
+  entry.text = std::move(text);
+  keep_found(entry);
   std::ranges::sort(escapes);
   for (const Escape& escape : escapes) entry.sets.push_back(escape.returned);
   std::ranges::sort(entry.sets);
@@ -372,23 +422,54 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
   entry.escapes = std::move(escapes);
   entry_of_key_.emplace(key, id);
   ++counters_.entries;
-  counters_.memory_bytes += sizeof(Entry) + entry.words.capacity() * 4 +
+  counters_.memory_bytes += sizeof(Entry) + entry.ids.capacity() * 4 +
                             entry.escapes.capacity() * sizeof(Escape) + entry.sets.capacity() * 4 +
                             entry.unsure.capacity() * 4;
+  if (entry.dense != nullptr) counters_.memory_bytes += entry.dense->size() * 4;
+  if (entry.text != nullptr && texts_.insert(entry.text.get()).second) {
+    counters_.memory_bytes += entry.text->size() * 4;
+  }
   return id;
+}
+
+// What the walk allowed beyond the text's words: ids if they are few.
+void MaskStore::keep_found(Entry& entry) {
+  std::size_t count = 0;
+  const auto each = [&](auto visit) {
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      for (uint64_t words = touched_[i]; words != 0; words &= words - 1) {
+        const std::size_t at = i * 64 + static_cast<std::size_t>(std::countr_zero(words));
+        visit(at, entry.text == nullptr ? found_[at] : found_[at] & ~(*entry.text)[at]);
+      }
+    }
+  };
+  each([&](std::size_t, uint32_t word) { count += static_cast<std::size_t>(std::popcount(word)); });
+  if (count > found_.size() / 2) {
+    entry.dense = std::make_shared<const TokenClasses::Bitmap>(found_);
+    return;
+  }
+  entry.ids.reserve(count);
+  each([&](std::size_t at, uint32_t word) {
+    for (; word != 0; word &= word - 1) {
+      entry.ids.push_back(static_cast<uint32_t>(at * 32) +
+                          static_cast<uint32_t>(std::countr_zero(word)));
+    }
+  });
 }
 
 // --- the walk -----------------------------------------------------------------------------------
 
-// Walks the subtree below `node`; levels_[0] holds the closed configurations at it. Starts inside
-// the subtree that the walk comes by join it, so that no trie node is read twice for one entry.
-void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
+// Walks what lies on the path below `node`; levels_[0] holds the closed configurations at it.
+// Starts inside the subtree that the walk comes by join it, so that no trie node is read twice for
+// one entry.
+template <typename Path>
+void MaskStore::follow(Path path, uint32_t node, std::vector<Escape>& escapes) {
   const uint32_t base = vocabulary_.depth(node);
-  const uint32_t end = vocabulary_.next(node);
   uint64_t visited = 0;
   auto start = static_cast<std::size_t>(std::ranges::upper_bound(starts_, node, {}, &Start::node) -
                                         starts_.begin());
-  for (uint32_t i = node + 1; i < end;) {
+  for (uint32_t at = path.below(node); at < path.end();) {
+    const uint32_t i = path.node(at);
     ++visited;
     while (start < starts_.size() && starts_[start].node < i) ++start;
     const bool joined = start < starts_.size() && starts_[start].node == i;
@@ -398,15 +479,15 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     if (from.single && !joined && step_single(from, i, here)) {
       if (here.config.state == kDead) {
         if (arena_->regs().take_unsure()) unsure_.push_back(i);
-        i = vocabulary_.next(i);
+        at = path.behind(at);
         continue;
       }
       for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
       if (runs_free(i, here)) {
         for (const uint32_t token : vocabulary_.tokens_below(i)) allow(token);
-        i = vocabulary_.next(i);
+        at = path.behind(at);
       } else {
-        ++i;
+        ++at;
       }
       continue;
     }
@@ -419,14 +500,14 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     if (joined) take_starts(start, here.set);
     if (here.set.empty()) {
-      i = vocabulary_.next(i);
+      at = path.behind(at);
       continue;
     }
     enter(i, here.set, escapes);
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     settle(here);
-    ++i;
+    ++at;
   }
   counters_.visited_nodes += visited;
 }
@@ -435,8 +516,8 @@ bool MaskStore::runs_free(uint32_t node, const Depth& depth) {
   const Vocabulary::Subtree* below = vocabulary_.subtree(node);
   if (below == nullptr) return false;
   const FreeRun& run = store_.free_run(depth.config.state);
-  if (((below->ascii[0] & ~run.ascii[0]) | (below->ascii[1] & ~run.ascii[1])) != 0) return false;
-  if (below->beyond_ascii && !(run.utf8 && below->utf8)) return false;
+  if (!run.text.has_ascii_of(below->text)) return false;
+  if (below->text.beyond_ascii && !(run.text.beyond_ascii && below->utf8)) return false;
   const State& state = store_.state(depth.config.state);
   return below->code_points <=
          store_.family(state.family).free_length(depth.config.state, depth.config.reg);

@@ -47,6 +47,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
   }
   build_trie();
   build_subtrees();
+  classes_ = std::make_unique<const TokenClasses>(*this);
 }
 
 void Vocabulary::build_trie() {
@@ -100,7 +101,7 @@ std::size_t Vocabulary::memory_bytes() const {
                       (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
                        token_begin_.capacity() + token_ids_.capacity()) *
                           4;
-  total += subtrees_.capacity() * sizeof(Subtree);
+  total += subtrees_.capacity() * sizeof(Subtree) + classes_->memory_bytes();
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);
   }

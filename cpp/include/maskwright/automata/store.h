@@ -27,8 +27,10 @@
 #include <utility>
 #include <vector>
 
+#include "maskwright/support/byte_set.h"
 #include "maskwright/support/interner.h"
 #include "maskwright/support/stable_pool.h"
+#include "maskwright/support/text_class.h"
 
 namespace maskwright {
 
@@ -74,10 +76,16 @@ enum StateFlag : uint16_t {
   kSuspects = 1024,        // suspect() may be true
 };
 
-// The bytes that lead a state back to itself: in free text that is most of them.
+// A state with one of these needs more than its row.
+inline constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
+
+// What a state reads as free text: the characters that lead it back to itself.
 struct FreeRun {
-  std::array<uint64_t, 2> ascii{};  // bytes below 0x80
-  bool utf8 = false;                // every code point from U+0080 on, by its UTF-8 bytes
+  TextClass text;
+  // What is read besides leads elsewhere at once: a text of other characters needs one of these.
+  // Nothing is known if the state reads bytes beyond ASCII that aren't UTF-8.
+  ByteSet others;
+  bool decides = false;  // `others` is known, and nothing but reading happens on the way
 };
 
 struct State {
@@ -214,8 +222,11 @@ class Family {
                       RegisterPool& regs);
   // The state behind an edge where no register stops it; kDead if that can't be said.
   virtual StateId unhindered(const Edge& edge);
-  // For how many code points (edges from the state to itself) no register stops a free run.
+  // How many code points of a free run can be read; no more than that can.
   virtual uint32_t free_length(StateId state, Reg reg);
+  // All texts of a class can be read from here, though not back to the state itself; false if that
+  // can't be said at once.
+  virtual bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run);
   // The callee ids for which the frame may end here (kDynamicAccepts).
   virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
   // The callees of a state with kCalls and no single callee.
@@ -287,6 +298,7 @@ class Store {
   const Row& expand(StateId id);
   const FreeRun& find_free_run(StateId id);
   StateId follow(StateId from, uint8_t lo, uint8_t hi);
+  bool follow_utf8(StateId id, bool& exactly);
 
   uint32_t max_advance_;
   std::array<Family*, static_cast<std::size_t>(FamilyId::kCount)> families_{};

@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "maskwright/automata/run.h"
@@ -60,9 +61,12 @@ class MaskStore {
     Config config;
     bool taken;
   };
+  using FreeText = std::shared_ptr<const TokenClasses::Bitmap>;
+  // The mask is the union of what is there of the first three.
   struct Entry {
-    std::vector<uint32_t> words;  // dense bits, or token ids if sparse
-    bool dense = false;
+    FreeText text;   // the words of a class; the vocabulary may have it too
+    FreeText dense;  // all else, if that is much
+    std::vector<uint32_t> ids;
     std::vector<Escape> escapes;   // sorted, without duplicates
     std::vector<SetId> sets;       // the distinct sets among the escapes, sorted
     std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
@@ -84,7 +88,7 @@ class MaskStore {
     std::vector<StackRef> more;  // stacks still to be joined
   };
 
-  bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
+  bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank, bool walk,
              std::vector<uint32_t>& unsure);
   void read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
                std::span<uint32_t> row);
@@ -97,23 +101,29 @@ class MaskStore {
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
   uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
   uint32_t last_entry(uint32_t parent, bool walk);
-  void render(const Entry& entry, std::span<uint32_t> row) const;
+  static void render(const Entry& entry, std::span<uint32_t> row, bool& blank);
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
   StackRef joined(const Level& level, Arena& arena);
 
   // The walk; results in found_ and entry escapes.
   Config localise(const Config& config, Arena& arena);
   void begin_walk();
-  uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
+  FreeText free_text(const Config& config, std::shared_ptr<const Residue>& residue);
+  uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes, FreeText text);
+  void keep_found(Entry& entry);
   void take_starts(std::size_t index, ConfigSet& set);
-  void walk_below(uint32_t node, std::vector<Escape>& escapes);
+  template <typename Path>
+  void follow(Path path, uint32_t node, std::vector<Escape>& escapes);
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);
   bool step_single(const Depth& from, uint32_t node, Depth& to);
   void enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
   void settle(Depth& depth);
   void add_token_symbols(StateId state);
-  void allow(uint32_t token) { found_[token / 32] |= 1U << token % 32; }
+  void allow(uint32_t token) {
+    found_[token / 32] |= 1U << token % 32;
+    touched_[token / 2048] |= uint64_t{1} << token / 32 % 64;
+  }
 
   static constexpr uint32_t kMissing = kNone;
 
@@ -127,11 +137,13 @@ class MaskStore {
   WordInterner keys_;  // tag 0: root entries; tag n + 1: children of entry n
   std::unordered_map<uint32_t, uint32_t> entry_of_key_;
   StablePool<Entry> entries_;
+  std::unordered_set<const void*> texts_;  // of all entries
   MaskCounters counters_;
 
   // Scratch of one walk.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
+  std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
   std::vector<Start> starts_;  // by node
   std::vector<Depth> levels_;
   std::vector<bool> marked_;  // stack nodes, all false between calls

@@ -9,10 +9,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "maskwright/support/text_class.h"
+#include "maskwright/trie/token_classes.h"
 
 namespace maskwright {
 
@@ -55,10 +59,9 @@ class Vocabulary {
 
   // What the texts below a node are made of, read from a code point boundary at the node.
   struct Subtree {
-    std::array<uint64_t, 2> ascii{};  // the bytes below 0x80 that occur
-    uint32_t code_points = 0;         // the most that one text begins
-    bool beyond_ascii = false;        // other bytes occur
-    bool utf8 = false;                // every text is valid UTF-8 or can be continued to it
+    TextClass text;            // the bytes that occur
+    uint32_t code_points = 0;  // the most that one text begins
+    bool utf8 = false;         // every text is valid UTF-8 or can be continued to it
   };
   // Null for small subtrees, for which looking is as cheap as walking.
   const Subtree* subtree(uint32_t node) const {
@@ -69,6 +72,7 @@ class Vocabulary {
   std::span<const uint32_t> tokens_from(uint32_t node) const {
     return {token_ids_.data() + token_begin_[node], token_begin_[next_[node]] - token_begin_[node]};
   }
+  const TokenClasses& classes() const { return *classes_; }
   std::size_t memory_bytes() const;
 
  private:
@@ -93,6 +97,7 @@ class Vocabulary {
   std::vector<uint32_t> token_ids_;
   std::vector<uint32_t> subtree_index_;
   std::vector<Subtree> subtrees_;
+  std::unique_ptr<const TokenClasses> classes_;
 };
 
 }  // namespace maskwright
