@@ -1,6 +1,7 @@
 #include "maskwright/mask/mask_store.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string_view>
 
@@ -283,7 +284,7 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   const Config local = localise(config, arena);
   levels_[0].set.clear();
   levels_[0].set.add(local, *arena_);
-  settle(levels_[0]);
+  settle(levels_[0], (store_.state(local.state).flags & kCalls) == 0);
   std::vector<Escape> escapes;
   if (store_.state(config.state).family == FamilyId::kRules) add_token_symbols(config.state);
   std::shared_ptr<const Residue> residue;
@@ -344,9 +345,9 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     levels_[0].set.clear();
     take_starts(i, levels_[0].set);
     if (levels_[0].set.empty()) continue;
-    enter(root, levels_[0].set, escapes);
+    const bool alone = enter(root, levels_[0].set, escapes);
     if (arena_->regs().take_unsure()) unsure_.push_back(root);
-    settle(levels_[0]);
+    settle(levels_[0], alone);
     follow(TriePath{vocabulary_, vocabulary_.next(root)}, root, escapes);
   }
   return finish_walk(key, std::move(escapes), nullptr);
@@ -491,6 +492,15 @@ void MaskStore::follow(Path path, uint32_t node, std::vector<Escape>& escapes) {
       }
       continue;
     }
+    if (from.loops && !joined && is_space(vocabulary_.byte(i))) {
+      if (!loop(from, here)) {
+        at = path.behind(at);
+        continue;
+      }
+      for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
+      ++at;
+      continue;
+    }
     here.set.clear();
     if (from.single) {
       runner_.scan({&from.config, 1}, vocabulary_.byte(i), *arena_, here.set);
@@ -503,10 +513,10 @@ void MaskStore::follow(Path path, uint32_t node, std::vector<Escape>& escapes) {
       at = path.behind(at);
       continue;
     }
-    enter(i, here.set, escapes);
+    const bool alone = enter(i, here.set, escapes);
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
-    settle(here);
+    settle(here, alone);
     ++at;
   }
   counters_.visited_nodes += visited;
@@ -554,8 +564,38 @@ bool MaskStore::step_single(const Depth& from, uint32_t node, Depth& to) {
   return true;
 }
 
-void MaskStore::settle(Depth& depth) {
+// One more byte of whitespace: the calls of the configuration are the same again.
+bool MaskStore::loop(const Depth& from, Depth& to) {
+  const Config& config = from.set[0];
+  if (config.run >= store_.state(config.state).whitespace_limit) return false;
+  to.set = from.set;
+  to.set.set_run(0, config.run + 1);
+  to.single = from.single;
+  to.reads_only = from.reads_only;
+  to.whitespace = from.whitespace;
+  to.loops = true;
+  to.config = to.set[0];
+  to.row = from.row;
+  return true;
+}
+
+// The first configuration reads whitespace, the others come from its calls and don't.
+bool MaskStore::loops(const ConfigSet& set, bool alone) const {
+  if (!alone || set.size() > ConfigSet::kLinear) return false;
+  const auto reads_space = [&](const Config& config) {
+    const bool loops = (store_.state(config.state).flags & kWhitespace) != 0;
+    return loops || std::ranges::any_of(kSpaces, [&](uint8_t byte) {
+             return store_.row(config.state).find(byte) != nullptr;
+           });
+  };
+  const uint16_t flags = store_.state(set[0].state).flags;
+  return (flags & kWhitespace) != 0 && (flags & kAccepts) == 0 &&
+         std::ranges::none_of(set.configs().subspan(1), reads_space);
+}
+
+void MaskStore::settle(Depth& depth, bool alone) {
   depth.single = depth.set.size() == 1;
+  depth.loops = loops(depth.set, alone);
   if (!depth.single) return;
   depth.config = depth.set[0];
   const uint16_t flags = store_.state(depth.config.state).flags;
@@ -565,8 +605,9 @@ void MaskStore::settle(Depth& depth) {
 }
 
 // Decides the tokens that end at a node, closes the configurations for its children and records
-// where the walk's first frame may have returned.
-void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes) {
+// where the walk's first frame may have returned. True if a single configuration led to all others
+// and the frame can't have returned.
+bool MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes) {
   const auto tokens = vocabulary_.tokens_at(node);
   bool inside = false;
   bool done = false;
@@ -577,7 +618,8 @@ void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escape
     for (const uint32_t token : tokens) allow(token);
   }
   const bool deeper = vocabulary_.has_children(node);
-  if (!deeper && (tokens.empty() || inside || !done)) return;
+  const bool single = set.size() == 1;
+  if (!deeper && (tokens.empty() || inside || !done)) return false;
   returned_.clear();
   if (deeper) {
     runner_.close(set, *arena_, &returned_);
@@ -590,6 +632,7 @@ void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escape
   std::ranges::sort(returned_);
   returned_.erase(std::unique(returned_.begin(), returned_.end()), returned_.end());
   for (const SetId returned : returned_) escapes.push_back({node, returned});
+  return single && returned_.empty();
 }
 
 void MaskStore::add_token_symbols(StateId state) {

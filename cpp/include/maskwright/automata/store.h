@@ -76,6 +76,11 @@ enum StateFlag : uint16_t {
   kSuspects = 1024,        // suspect() may be true
 };
 
+inline constexpr std::array<uint8_t, 4> kSpaces{' ', '\n', '\t', '\r'};
+inline bool is_space(uint8_t byte) {
+  return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
 // A state with one of these needs more than its row.
 inline constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
 

@@ -77,6 +77,7 @@ class MaskStore {
     bool single = false;
     bool reads_only = false;  // the single state has nothing but its row
     bool whitespace = false;
+    bool loops = false;  // whitespace changes nothing but the length of its run
     Config config;
     const Row* row = nullptr;
     ConfigSet set;
@@ -117,8 +118,10 @@ class MaskStore {
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);
   bool step_single(const Depth& from, uint32_t node, Depth& to);
-  void enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
-  void settle(Depth& depth);
+  bool enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
+  bool loop(const Depth& from, Depth& to);
+  bool loops(const ConfigSet& set, bool alone) const;
+  void settle(Depth& depth, bool alone);
   void add_token_symbols(StateId state);
   void allow(uint32_t token) {
     found_[token / 32] |= 1U << token % 32;
