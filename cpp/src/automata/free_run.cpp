@@ -77,6 +77,10 @@ const FreeRun& Store::find_free_run(StateId id) {
       }
     }
   }
+  if (own.reads_escapes(id)) {
+    run->text.escapes = true;
+    run->others.remove('\\');
+  }
   free_runs_.push_back(std::move(run));
   states_[id].free_run = free_runs_.back().get();
   return *free_runs_.back();

@@ -51,6 +51,7 @@ void Row::build_index() {
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
 StateId Family::unhindered(const Edge& edge) { return edge.op == Op::kPlain ? edge.target : kDead; }
 uint32_t Family::free_length(StateId, Reg) { return kUnbounded; }
+bool Family::reads_escapes(StateId) { return false; }
 bool Family::reads_all(StateId, Reg, const RegisterPool&, FreeRun&) { return false; }
 SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
 void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}

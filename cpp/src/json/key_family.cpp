@@ -180,8 +180,8 @@ bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, Free
   if (!lists_[at.list]->any_plain([&](uint32_t label) { return is_allowed(regs.get(reg), label); }))
     return false;
   run.text = kRawText;
+  run.text.escapes = true;
   run.others.add('"');
-  run.others.add('\\');
   run.decides = true;
   return true;
 }

@@ -245,6 +245,20 @@ uint32_t StringFrames::free_length(StateId state, Reg reg) {
   return entry->second > reg ? entry->second - reg : 0;
 }
 
+bool StringFrames::reads_escapes(StateId state) {
+  const View at = view(state);
+  if (at.spelling != Spelling::kBetween) return false;
+  for (uint32_t i = 0; i < at.size(); ++i) {
+    const Item item = at.item(i);
+    uint32_t next = 0;  // code points below lead back
+    for (const Lang::Arc& arc : langs_(item.lang).arcs(item.state)) {
+      if (arc.lo <= next && arc.target == item.state) next = arc.hi + 1;
+    }
+    if (next != kMaxCodePoint + 1) return false;
+  }
+  return true;
+}
+
 // Removes the items that cannot finish after `count` code points and lower bounds that are met.
 Target StringFrames::settle(StateId target, uint32_t count) {
   const View at = view(target);

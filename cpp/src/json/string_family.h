@@ -52,6 +52,7 @@ class StringFrames final : public StringFamily {
               RegisterPool& regs) override;
   StateId unhindered(const Edge& edge) override;
   uint32_t free_length(StateId state, Reg reg) override;
+  bool reads_escapes(StateId state) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
 
  private:

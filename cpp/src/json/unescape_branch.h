@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "json/unescape.h"
+#include "support/unescape.h"
 #include "maskwright/json/lang.h"
 
 namespace maskwright {

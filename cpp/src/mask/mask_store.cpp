@@ -517,7 +517,8 @@ void MaskStore::follow(Path path, uint32_t node, std::vector<Escape>& escapes) {
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     settle(here, alone);
-    ++at;
+    const bool over = here.single && is_done_at_bottom(here.config, store_);
+    at = over ? path.behind(at) : at + 1;
   }
   counters_.visited_nodes += visited;
 }

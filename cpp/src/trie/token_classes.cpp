@@ -4,9 +4,11 @@
 #include <array>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "maskwright/trie/trie.h"
+#include "support/unescape.h"
 #include "trie/utf8_steps.h"
 
 namespace maskwright {
@@ -26,6 +28,29 @@ void set(std::span<uint32_t> bitmap, uint32_t id) { bitmap[id / 32] |= 1U << id 
 
 void remove(std::span<uint32_t> from, std::span<const uint32_t> bits) {
   for (std::size_t i = 0; i < from.size(); ++i) from[i] &= ~bits[i];
+}
+
+// The code points that begin in the text as JSON spells it between quotation marks; nothing if it
+// has no escapes or is no such text.
+std::optional<uint32_t> escaped_code_points(std::string_view text) {
+  if (text.find('\\') == std::string_view::npos) return std::nullopt;
+  Spelling spelling = Spelling::kBetween;
+  uint32_t value = 0;
+  uint32_t begun = 0;
+  std::vector<SpellingStep> steps;
+  for (const char unit : text) {
+    const auto byte = static_cast<uint8_t>(unit);
+    if (spelling == Spelling::kBetween) ++begun;
+    steps.clear();
+    spelling_steps(spelling, value, steps);
+    const auto step = std::ranges::find_if(steps, [&](const SpellingStep& one) {
+      return one.byte == byte || (one.twin != 0 && one.twin == byte);
+    });
+    if (step == steps.end()) return std::nullopt;
+    spelling = step->next;
+    value = spelling == Spelling::kBetween ? 0 : step->value;
+  }
+  return begun;
 }
 
 // Takes the first that `matches`, or makes one; keeps the last used in front.
@@ -56,6 +81,7 @@ void TokenClasses::build_bitmaps() {
   for (uint32_t id = 0; id < vocabulary_.vocab_size(); ++id) {
     const std::string_view text = vocabulary_.text(id);
     if (text.empty()) continue;
+    if (const auto escaped = escaped_code_points(text)) escaped_.emplace_back(*escaped, id);
     Utf8State state = kBoundary;
     uint32_t begun = 0;
     for (const char unit : text) {
@@ -78,6 +104,7 @@ void TokenClasses::build_bitmaps() {
     for (std::size_t w = 0; w < words_; ++w) up_to_[n][w] |= up_to_[n - 1][w];
   }
   std::ranges::sort(long_, std::greater<>());
+  std::ranges::sort(escaped_);
 }
 
 // Two passes over the trie: how many nodes each byte's residue has, then which.
@@ -117,7 +144,8 @@ void TokenClasses::build_ways() {
 
 std::shared_ptr<const TokenClasses::Bitmap> TokenClasses::words(const TextClass& text,
                                                                 uint32_t max_code_points) const {
-  const uint32_t longest = long_.empty() ? kShort - 1 : long_.front().first;
+  const uint32_t longest = std::max(long_.empty() ? kShort - 1 : long_.front().first,
+                                    escaped_.empty() ? 0 : escaped_.back().first);
   const uint32_t most = std::min(max_code_points, longest);
   const std::lock_guard lock(mutex_);
   return recall(
@@ -140,6 +168,11 @@ TokenClasses::Bitmap TokenClasses::make_words(const TextClass& text,
   for (const auto& [length, id] : long_) {
     if (length <= max_code_points) break;
     out[id / 32] &= ~(1U << id % 32);
+  }
+  if (!text.escapes) return out;
+  for (const auto& [length, id] : escaped_) {
+    if (length > max_code_points) break;
+    set(out, id);
   }
   return out;
 }
@@ -205,7 +238,7 @@ std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes) 
 std::size_t TokenClasses::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t words = blocks_.capacity() + utf8_.capacity() + ways_.capacity() +
-                      up_to_.size() * words_ + known_words_.size() * words_ + 2 * long_.capacity();
+                      up_to_.size() * words_ + known_words_.size() * words_ + 2 * (long_.capacity() + escaped_.capacity());
   for (const Way& way : known_ways_) {
     if (way.residue != nullptr) words += 2 * way.residue->nodes.capacity();
   }

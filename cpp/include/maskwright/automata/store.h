@@ -229,6 +229,8 @@ class Family {
   virtual StateId unhindered(const Edge& edge);
   // How many code points of a free run can be read; no more than that can.
   virtual uint32_t free_length(StateId state, Reg reg);
+  // A backslash begins an escape of any code point, which leads back to the state like the others.
+  virtual bool reads_escapes(StateId state);
   // All texts of a class can be read from here, though not back to the state itself; false if that
   // can't be said at once.
   virtual bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run);

@@ -11,6 +11,7 @@ namespace maskwright {
 class ByteSet {
  public:
   void add(uint8_t byte) { words_[byte / 64] |= uint64_t{1} << byte % 64; }
+  void remove(uint8_t byte) { words_[byte / 64] &= ~(uint64_t{1} << byte % 64); }
   bool has(uint8_t byte) const { return (words_[byte / 64] >> byte % 64 & 1) != 0; }
   bool intersects(const ByteSet& other) const {
     uint64_t both = 0;

@@ -1,5 +1,5 @@
-// A class of code points as the vocabulary's bitmaps know them: any set of ASCII characters, and
-// all other code points or none.
+// A class of characters as the vocabulary's bitmaps know them: any set of ASCII characters, all other
+// code points or none, and what JSON strings spell with a backslash or not.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@ namespace maskwright {
 struct TextClass {
   std::array<uint64_t, 2> ascii{};  // bytes below 0x80
   bool beyond_ascii = false;        // every code point from U+0080 on, by its UTF-8 bytes
+  bool escapes = false;             // every code point as JSON escapes it
 
   bool operator==(const TextClass&) const = default;
   void add(uint8_t byte) { ascii[byte / 64] |= uint64_t{1} << byte % 64; }

@@ -3,8 +3,7 @@
 // Idea: in a state that reads free text, a token that is made of its characters alone needs no walk
 // (*words*), and a token with another byte matters only if the state reads that byte. So a mask is
 // one bitmap and a walk over the *residue*: the part of the trie on the way to tokens with one of a
-// few bytes. For JSON strings that is every token with a quotation mark or a backslash, a hundredth
-// of the trie.
+// few bytes. For JSON strings that is every token with a quotation mark, a hundredth of the trie.
 //
 // Bitmaps over tokens: a segment tree over the ASCII bytes, each block the tokens that contain one of
 // its bytes; the tokens beyond ASCII; those that are UTF-8 as far as they go; for small n, those
@@ -46,7 +45,7 @@ class TokenClasses {
   TokenClasses& operator=(const TokenClasses&) = delete;
 
   // The tokens made of characters of the class that begin at most so many. One that ends inside a
-  // code point is among them if it can be continued.
+  // code point, or inside the escape of one, is among them if it can be continued.
   std::shared_ptr<const Bitmap> words(const TextClass& text, uint32_t max_code_points) const;
   // The way to all tokens with one of the bytes; nothing if that is so much of the trie that a walk
   // of the whole is as good.
@@ -87,6 +86,7 @@ class TokenClasses {
   Bitmap utf8_;  // UTF-8 as far as they go
   std::vector<Bitmap> up_to_;  // for n < kShort those that begin at most n code points
   std::vector<std::pair<uint32_t, uint32_t>> long_;  // others: code points, id; the longest first
+  std::vector<std::pair<uint32_t, uint32_t>> escaped_;  // code points, id; the shortest first
   std::vector<uint32_t> ways_;       // nodes of each byte's residue
   std::vector<uint32_t> way_begin_;  // per byte, and the end
   ByteSet common_;          // bytes without a list

@@ -1,4 +1,4 @@
-#include "json/unescape.h"
+#include "support/unescape.h"
 
 namespace maskwright {
 

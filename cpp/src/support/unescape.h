@@ -45,7 +45,7 @@ enum class Spelling : uint8_t {
 
 // The characters that are spelled as they are.
 inline constexpr TextClass kRawText{
-    {(~uint64_t{0} << 0x20) & ~(uint64_t{1} << '"'), ~(uint64_t{1} << ('\\' - 0x40))}, true};
+    {(~uint64_t{0} << 0x20) & ~(uint64_t{1} << '"'), ~(uint64_t{1} << ('\\' - 0x40))}, true, false};
 
 struct ShortEscape {
   char letter;  // after the backslash
