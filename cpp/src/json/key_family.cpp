@@ -159,6 +159,10 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
   const State& target = store_.state(edge_target);
   if (target.family == FamilyId::kDone) {
     const auto labels = store_.set(target.accepts);
+    if (is_unknown_name(words, labels[0])) {
+      regs.note_unsure();
+      return {};
+    }
     const bool possible =
         std::ranges::any_of(labels, [&](uint32_t label) { return is_allowed(words, label); });
     const bool listed = labels[0] < lists_[content[2]]->size();
@@ -176,14 +180,38 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
 bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run) {
   if (is_exact(state)) return false;
   const View at = view(store_.content(state));
-  if (at.spelling != static_cast<uint32_t>(Spelling::kBetween)) return false;
-  if (!lists_[at.list]->any_plain([&](uint32_t label) { return is_allowed(regs.get(reg), label); }))
-    return false;
+  if (at.spelling == kBeforeQuote || !reads_any(at, regs.get(reg))) return false;
   run.text = kRawText;
   run.text.escapes = true;
   run.others.add('"');
   run.decides = true;
   return true;
+}
+
+// Between two code points, and unlisted names of one class may come.
+bool KeyFrames::reads_any(const View& at, std::span<const uint32_t> words) const {
+  if (at.spelling != static_cast<uint32_t>(Spelling::kBetween) && at.spelling != kBeforeQuote) {
+    return false;
+  }
+  return lists_[at.list]->any_plain([&](uint32_t label) { return is_allowed(words, label); });
+}
+
+// The listed names, sorted, that a token can read to the end from here.
+std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
+  const auto [entry, added] = near_names_.try_emplace(inside);
+  if (added) {
+    const View at = view(store_.content(inside));
+    const KeyLang& lang = *lists_[at.list];
+    for (const KeyRange range : {at.first, at.second}) {
+      for (uint32_t key = range.lo; key < range.hi; ++key) {
+        const std::string rest = lang.rest(key, at.position);
+        const bool near = at.spelling == kBeforeQuote ? store_.tokens_quote(rest)
+                                                      : store_.tokens_begin_with(rest + '"');
+        if (near) entry->second.push_back(key);
+      }
+    }
+  }
+  return entry->second;
 }
 
 // Some allowed name lies ahead. If names that are not known here may have used up all of them that
@@ -213,11 +241,20 @@ void KeyFrames::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWo
 }
 
 void KeyFrames::append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
-                           KeyWords& key) const {
+                           KeyWords& key) {
   const View at = view(store_.content(inside));
   const KeyLang::Ahead ahead = lists_[at.list]->ahead(at.ahead);
   key.push_back(inside);
   key.push_back(words.empty() ? 0 : words[0] | doubts);
+  if (reads_any(at, words)) {
+    for (const uint32_t near : near_names(inside)) {
+      if (is_allowed(words, near)) key.push_back(near);
+    }
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      if (is_allowed(words, ahead.get(i).label)) key.push_back(ahead.get(i).label);
+    }
+    return;
+  }
   // The state is alive, so the only thing that may come is allowed.
   if (at.first.empty() && ahead.size() == 1 && at.spelling != kBeforeQuote) return;
   append_allowed(words, at.first, key);

@@ -11,7 +11,9 @@
 // allowed label lies in its ranges or in its Ahead. An edge is dynamic iff one of them changes.
 //
 // Mask key: {state, doubts, what is allowed of that which lies ahead}; all later questions are
-// about subsets of it. Where only one thing lies ahead it is allowed.
+// about subsets of it. Where only one thing lies ahead it is allowed. Where unlisted names of one
+// class may come, every text goes on, and the key has but the listed names that some token can read
+// to their end (*near* names). Of the others a walk is unsure: only an escaped spelling gets there.
 //
 // Names that are not listed and must not come again are told apart by *exact* states: [kExactMark,
 // state as above], with the register [register as above, names still possible that are refused
@@ -28,6 +30,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -87,14 +90,17 @@ class KeyFrames final : public KeyFamily {
                              std::span<const std::pair<Reg, uint32_t>> sets,
                              const RegisterPool& regs);
   uint32_t doubts(StateId inside, Reg names, const RegisterPool& regs);
+  bool reads_any(const View& at, std::span<const uint32_t> words) const;
+  std::span<const uint32_t> near_names(StateId inside);
   void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
-                  KeyWords& key) const;
+                  KeyWords& key);
   // One byte of a partial spelling; kBetween with the code point when that ends it.
   std::pair<Spelling, uint32_t> spell(Spelling spelling, uint32_t value, uint8_t byte);
 
   Store& store_;
   std::vector<Lang::Arc> text_;
   std::vector<SpellingStep> steps_;  // scratch
+  std::unordered_map<StateId, std::vector<uint32_t>> near_names_;
   WordInterner list_ids_;            // ids of the classes, code units of the keys
   std::vector<std::unique_ptr<KeyLang>> lists_;
 };

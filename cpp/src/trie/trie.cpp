@@ -47,6 +47,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
   }
   build_trie();
   build_subtrees();
+  find_quoted();
   classes_ = std::make_unique<const TokenClasses>(*this);
 }
 
@@ -96,11 +97,41 @@ void Vocabulary::build_trie() {
   byte_closed_ = alone == spellable_;
 }
 
+void Vocabulary::find_quoted() {
+  for (uint32_t id = 0; id < tokens_.size(); ++id) {
+    const std::string_view token = text(id);
+    for (std::size_t from = token.find('"'); from < token.size(); from = token.find('"', from + 1)) {
+      for (std::size_t to = token.find('"', from + 1); to < token.size();
+           to = token.find('"', to + 1)) {
+        quoted_.push_back(token.substr(from + 1, to - from - 1));
+      }
+    }
+  }
+  make_set(quoted_);
+}
+
+bool Vocabulary::quote(std::string_view text) const {
+  return std::ranges::binary_search(quoted_, text);
+}
+
+bool Vocabulary::begin_with(std::string_view text) const {
+  uint32_t node = 0;
+  for (const char unit : text) {
+    const uint32_t end = next_[node];
+    uint32_t child = node + 1;
+    while (child < end && bytes_[child] != static_cast<uint8_t>(unit)) child = next_[child];
+    if (child >= end) return false;
+    node = child;
+  }
+  return true;
+}
+
 std::size_t Vocabulary::memory_bytes() const {
   std::size_t total = bytes_.capacity() + leads_to_quote_.capacity() / 8 +
                       (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
                        token_begin_.capacity() + token_ids_.capacity()) *
                           4;
+  total += quoted_.capacity() * sizeof(std::string_view);
   total += subtrees_.capacity() * sizeof(Subtree) + classes_->memory_bytes();
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);

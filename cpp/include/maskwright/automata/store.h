@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@
 #include "maskwright/support/interner.h"
 #include "maskwright/support/stable_pool.h"
 #include "maskwright/support/text_class.h"
+#include "maskwright/support/token_texts.h"
 
 namespace maskwright {
 
@@ -267,8 +269,8 @@ class Family {
 
 class Store {
  public:
-  // max_advance: the bytes of the longest token.
-  explicit Store(uint32_t max_advance);
+  // max_advance: the bytes of the longest token. `tokens` outlives this; null: nothing is known.
+  explicit Store(uint32_t max_advance, const TokenTexts* tokens = nullptr);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
@@ -297,6 +299,13 @@ class Store {
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
 
   uint32_t max_advance() const { return max_advance_; }
+  // Some token may begin with the text, or have it between quotation marks.
+  bool tokens_begin_with(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->begin_with(text);
+  }
+  bool tokens_quote(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->quote(text);
+  }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
   std::size_t memory_bytes() const;
@@ -308,6 +317,7 @@ class Store {
   bool follow_utf8(StateId id, bool& exactly);
 
   uint32_t max_advance_;
+  const TokenTexts* tokens_;
   std::array<Family*, static_cast<std::size_t>(FamilyId::kCount)> families_{};
   std::unique_ptr<Family> done_;
   WordInterner contents_;  // tag = family; ids are state ids

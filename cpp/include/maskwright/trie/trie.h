@@ -16,11 +16,12 @@
 #include <vector>
 
 #include "maskwright/support/text_class.h"
+#include "maskwright/support/token_texts.h"
 #include "maskwright/trie/token_classes.h"
 
 namespace maskwright {
 
-class Vocabulary {
+class Vocabulary final : public TokenTexts {
  public:
   // tokens[i] = bytes of id i. vocab_size >= tokens.size() pads with ids that no text matches.
   // Raises Error(kTokenizer) for an id out of range or no usable token at all.
@@ -72,6 +73,8 @@ class Vocabulary {
   std::span<const uint32_t> tokens_from(uint32_t node) const {
     return {token_ids_.data() + token_begin_[node], token_begin_[next_[node]] - token_begin_[node]};
   }
+  bool begin_with(std::string_view text) const override;
+  bool quote(std::string_view text) const override;
   const TokenClasses& classes() const { return *classes_; }
   std::size_t memory_bytes() const;
 
@@ -80,6 +83,7 @@ class Vocabulary {
 
   void build_trie();
   void build_subtrees();
+  void find_quoted();
 
   std::vector<std::string> tokens_;
   std::vector<bool> ordinary_;
@@ -97,6 +101,7 @@ class Vocabulary {
   std::vector<uint32_t> token_ids_;
   std::vector<uint32_t> subtree_index_;
   std::vector<Subtree> subtrees_;
+  std::vector<std::string_view> quoted_;  // sorted
   std::unique_ptr<const TokenClasses> classes_;
 };
 
