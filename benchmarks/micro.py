@@ -26,7 +26,7 @@ if __package__ in {None, ""}:  # started as a file: make the folder importable a
 from benchmarks import synthetic_tokenizer
 from benchmarks.machine import LoadWatch
 from benchmarks.process import ROOT
-from benchmarks.report import number, table
+from benchmarks.report import markdown_table, number
 from benchmarks.tokens import TokenizerFile, make_encoder, read_tokenizer
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def main() -> int:
     machine = watch.finish()
     rows = [(figure.name, number(figure.median_us), figure.samples) for figure in figures]
     print(f"Vocabulary {tokenizer.description}, {tokenizer.vocab_size:,} tokens. {machine}\n")
-    print(table(("operation", "median µs", "samples"), rows))
+    print(markdown_table(("operation", "median µs", "samples"), rows))
     if args.json:
         data = {"machine": machine, "figures": [vars(figure) for figure in figures]}
         args.json.write_text(json.dumps(data, indent=1), encoding="utf-8")

@@ -55,6 +55,26 @@ def token_ids(model: dict[str, Any]) -> dict[str, int]:
     return ids
 
 
+def decode_vocab(path: Path) -> dict[int, bytes]:
+    """Return the bytes of all tokens that are text, by id.
+
+    Knows the two spellings of `tokenizer.json` files: bytes as characters, and characters with
+    `▁` for a space and `<0x0A>` for single bytes.
+    """
+    model = json.loads(path.read_text(encoding="utf-8"))
+    special = {added["content"] for added in model.get("added_tokens", ()) if added["special"]}
+    ids = {token: i for token, i in token_ids(model).items() if token not in special}
+    if "<0x0A>" in ids:
+        fallback = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
+        return {i: fallback.get(t, t.replace("▁", " ").encode()) for t, i in ids.items()}
+    spelled = set(model["model"]["vocab"])
+    alphabet = {char: byte for byte, char in byte_alphabet().items()}
+    return {
+        i: bytes(alphabet[char] for char in t) if t in spelled else t.encode()
+        for t, i in ids.items()
+    }
+
+
 def make_encoder(tokenizer: TokenizerFile) -> tuple[Callable[[str], list[int]], str]:
     """Return a function from text to token ids, and a name of the method for the report."""
     try:
