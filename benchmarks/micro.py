@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import statistics
 import sys
 import time
@@ -23,11 +22,9 @@ from typing import TYPE_CHECKING, Any
 if __package__ in {None, ""}:  # started as a file: make the folder importable as a package
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from benchmarks import synthetic_tokenizer
 from benchmarks.machine import LoadWatch
-from benchmarks.process import ROOT
 from benchmarks.report import markdown_table, number
-from benchmarks.tokens import TokenizerFile, make_encoder, read_tokenizer
+from benchmarks.tokens import TokenizerFile, find_tokenizer, make_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,15 +97,6 @@ def wide_schema(fields: int = FIELDS) -> str:
     properties = {f"field_{k}": kinds[k % len(kinds)] for k in range(fields)}
     required = [name for k, name in enumerate(properties) if k % 2]
     return json.dumps({"type": "object", "properties": properties, "required": required})
-
-
-def find_tokenizer(name: str) -> TokenizerFile:
-    """Return the test data's tokenizer of that name, or the synthetic one."""
-    if folder := os.environ.get("MASKWRIGHT_TEST_DATA"):
-        return read_tokenizer(Path(folder) / "tokenizers" / name / "tokenizer.json", name)
-    path = ROOT / "build" / "bench" / "synthetic" / "tokenizer.json"
-    synthetic_tokenizer.write(path)
-    return read_tokenizer(path, "synthetic")
 
 
 def walk(matcher: Any, bitmask: Any, ids: list[int], action: Callable[[int], Any]) -> list[Any]:

@@ -92,15 +92,14 @@ class EngineProcess:
                         stream.close()
             self._process = None
 
-    def measure(
-        self, file: SchemaFile, ids: Sequence[Sequence[int]], *, split: bool = False
-    ) -> Record:
+    def measure(self, file: SchemaFile, ids: Sequence[Sequence[int]], **options: Any) -> Record:
         """Measure one schema file.
 
         Args:
             file: The schema and its instances.
             ids: The token ids of each instance.
-            split: Also compile once more, front-end and core apart, where the engine can.
+            **options: `split=True`: also compile once more, front-end and core apart, where the
+                engine can. `repeats=n`: of n readings of a step in the second pass take the least.
 
         Returns:
             `status` ("ok", "refused", "timeout", "crash"), `ttfm_ns` if it compiled, and
@@ -122,7 +121,7 @@ class EngineProcess:
         assert self._process is not None
         assert self._process.stdin is not None
         deadline = time.monotonic() + self._seconds
-        request = {"source": file.schema, "kind": file.kind, "instances": instances, "split": split}
+        request = {"source": file.schema, "kind": file.kind, "instances": instances, **options}
         try:
             line = json.dumps(request) + "\n"
             self._process.stdin.write(line.encode())

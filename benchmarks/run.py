@@ -23,16 +23,18 @@ from typing import TYPE_CHECKING, Any
 if __package__ in {None, ""}:  # started as a file: make the folder importable as a package
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from benchmarks import page, report, synthetic_tokenizer
+from benchmarks import page, report
 from benchmarks.data import OWN_SCHEMAS, SchemaFile, load_corpus, sample, shuffled
 from benchmarks.engines import DEFAULT_ENGINES, ENGINES
 from benchmarks.machine import LoadWatch
 from benchmarks.measure import measure, start
 from benchmarks.process import ROOT
-from benchmarks.tokens import TokenizerFile, make_encoder, read_tokenizer
+from benchmarks.tokens import find_tokenizer, make_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from benchmarks.tokens import TokenizerFile
 
 TABLES = ("cold", "warm")
 FILES = 400
@@ -83,18 +85,11 @@ def find_inputs(args: argparse.Namespace) -> tuple[list[SchemaFile], list[Tokeni
     """Return the schema files, the tokenizers, and where they are from."""
     folder = os.environ.get("MASKWRIGHT_TEST_DATA")
     if folder:
-        root = Path(folder)
-        corpus = load_corpus(root / "maskbench")
-        paths = {name: root / "tokenizers" / name / "tokenizer.json" for name in args.tokenizer}
-        missing = [str(path) for path in paths.values() if not path.exists()]
-        if not corpus or missing:
-            lacks = ", ".join(missing) or "maskbench/*.jsonl"
-            raise SystemExit(f"MASKWRIGHT_TEST_DATA={folder}: not found: {lacks}")
-        return corpus, [read_tokenizer(path, name) for name, path in paths.items()], "MaskBench"
-    path = args.out / "synthetic" / "tokenizer.json"
-    synthetic_tokenizer.write(path)
-    corpus = load_corpus(OWN_SCHEMAS)
-    return corpus, [read_tokenizer(path, "synthetic")], "the schemas of benchmarks/"
+        corpus = load_corpus(Path(folder) / "maskbench")
+        if not corpus:
+            raise SystemExit(f"MASKWRIGHT_TEST_DATA={folder}: no maskbench/*.jsonl")
+        return corpus, [find_tokenizer(name) for name in args.tokenizer], "MaskBench"
+    return load_corpus(OWN_SCHEMAS), [find_tokenizer("")], "the schemas of benchmarks/"
 
 
 def run_table(

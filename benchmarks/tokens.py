@@ -8,13 +8,14 @@ the same ids.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 # Names of end-of-turn tokens, where no configuration names one.
 STOP_NAMES = ("<|eot_id|>", "<|im_end|>", "<|return|>", "<end_of_turn>", "<|endoftext|>", "</s>")
@@ -43,6 +44,20 @@ def read_tokenizer(path: Path, description: str) -> TokenizerFile:
     if stop is None:
         raise SystemExit(f"{path}: no stop token found: expected one of {', '.join(STOP_NAMES)}")
     return TokenizerFile(path, max(ids.values()) + 1, stop, description)
+
+
+def find_tokenizer(name: str) -> TokenizerFile:
+    """Return the test data's tokenizer of that name; without the data, the made-up one."""
+    if folder := os.environ.get("MASKWRIGHT_TEST_DATA"):
+        path = Path(folder) / "tokenizers" / name / "tokenizer.json"
+        if not path.exists():
+            raise SystemExit(f"MASKWRIGHT_TEST_DATA={folder}: no {path}")
+        return read_tokenizer(path, name)
+    from benchmarks import synthetic_tokenizer
+
+    path = synthetic_tokenizer.DEFAULT_PATH
+    synthetic_tokenizer.write(path)
+    return read_tokenizer(path, "synthetic")
 
 
 def token_ids(model: dict[str, Any]) -> dict[str, int]:

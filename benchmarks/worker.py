@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from benchmarks.engines import Engine, Session
+    from benchmarks.engines.base import Engine, Session
 
 clock = time.perf_counter_ns
 
@@ -96,6 +96,26 @@ class Run:
             outcome.update(verdict="error", message=message[:200])
         return outcome, masks, accepts
 
+    def again(self, session: Session, ids: list[int], repeats: int) -> dict[str, Any]:
+        """Feed a text that was accepted; of several readings of a step the smallest counts.
+
+        Returns:
+            The times, and the outcome if it was another one this time.
+        """
+        found: dict[str, Any] = {}
+        passes = []
+        for _ in range(repeats):
+            outcome, *times = self.judge(session, ids)
+            session.reset()
+            passes.append(times)
+            if outcome["verdict"] != "accepted":  # the same text, another answer
+                found.update(outcome)
+        for key, readings in zip(
+            ("mask_second", "accept_second"), zip(*passes, strict=True), strict=True
+        ):
+            found[key] = [min(step) for step in zip(*readings, strict=False)]
+        return found
+
 
 def compile_stage(engine: Engine, source: str, kind: str) -> tuple[Session | None, dict[str, Any]]:
     """Compile, make a matcher and compute the first mask; time all of it."""
@@ -135,11 +155,7 @@ def serve(engine: Engine, request: dict[str, Any], run: Run, answer: TextIO) -> 
         session.reset()
     send({"stage": "first", "found": found})
     for k in (k for k in valid if found[k]["verdict"] == "accepted"):
-        outcome, masks, accepts = run.judge(session, instances[k]["ids"])
-        found[k].update(mask_second=masks, accept_second=accepts)
-        if outcome["verdict"] != "accepted":  # the same text, another answer
-            found[k].update(outcome)
-        session.reset()
+        found[k].update(run.again(session, instances[k]["ids"], request.get("repeats", 1)))
     send({"stage": "second", "found": found})
     for k, instance in enumerate(instances):
         if not instance["valid"]:
