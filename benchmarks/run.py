@@ -40,7 +40,7 @@ TABLES = ("cold", "warm")
 FILES = 400
 QUICK_FILES = 60
 QUICK_FILE_SECONDS = 3.0
-QUICK_SECONDS = 120.0
+QUICK_SECONDS = 140.0
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:

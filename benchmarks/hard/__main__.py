@@ -66,12 +66,16 @@ def run_case(
     encode: Callable[[str], list[int]],
     repeats: int,
 ) -> dict[str, Any]:
-    """Measure an input with every engine that reads its kind."""
+    """Measure an input with every engine that reads its kind, each time in a new process.
+
+    So the memory of one input is not that which another has given back.
+    """
     ids = [encode(instance.text) for instance in case.file.instances]
     rows = {}
     for name, engine in engines.items():
         if case.file.kind in ENGINES[name].kinds:
             rows[name] = row(case, engine.measure(case.file, ids, split=True, repeats=repeats))
+            engine.stop()
     return rows
 
 
