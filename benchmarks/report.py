@@ -27,9 +27,9 @@ def number(value: float | None) -> str:
     """Format a figure with three significant digits or all its integer ones."""
     if value is None:
         return "-"
-    if value >= 100:
+    if abs(value) >= 100:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
 def table_data(engines: Mapping[str, Mapping[str, Any]], subject: str) -> dict[str, Any]:

@@ -8,7 +8,14 @@ from benchmarks import page, report, stats
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "-"), (0.123, "0.12"), (9.87, "9.87"), (12.34, "12.3"), (1234567.8, "1,234,568")],
+    [
+        (None, "-"),
+        (0.123, "0.12"),
+        (9.87, "9.87"),
+        (12.34, "12.3"),
+        (-3044.0, "-3,044"),
+        (1234567.8, "1,234,568"),
+    ],
 )
 def test_numbers_are_short(value, text):
     assert report.number(value) == text
