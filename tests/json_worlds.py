@@ -27,7 +27,7 @@ from typing import Any
 import jsonschema
 
 from core_adapter import CoreMatcher
-from maskwright.errors import UnsatisfiableGrammarError
+from maskwright.errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from maskwright.frontends.json_schema import compile_json_schema
 from oracle import DisagreementError, Oracle
 from vocabularies import vocabulary
@@ -303,3 +303,19 @@ def check_world(
     world.check_ends(alphabet, length, rng, limit)
     world.check_walks(rng, n_walks)
     return n_valid
+
+
+def refused_features(
+    schemas: Iterable[Schema], options: dict[str, Any] | None = None
+) -> list[str]:
+    """The features that are named where a schema is refused, one for each such schema.
+
+    Tests on random schemas skip those; how many they are may not grow unseen.
+    """
+    features = []
+    for schema in schemas:
+        try:
+            World(schema, options=options or {})
+        except UnsupportedFeatureError as error:
+            features.append(error.feature)
+    return features
