@@ -231,7 +231,9 @@ def test_few_schemas_are_refused():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_schemas(seed):
     try:
-        check_world(random_schema(seed), seed=seed, values=ARRAYS, alphabet=ALPHABET, limit=8, n_walks=3)
+        check_world(
+            random_schema(seed), seed=seed, values=ARRAYS, alphabet=ALPHABET, limit=8, n_walks=3
+        )
     except UnsupportedFeatureError as error:
         pytest.skip(f"not supported: {error.feature}")
 
