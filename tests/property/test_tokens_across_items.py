@@ -117,7 +117,10 @@ def test_whitespace_before_the_first_item_of_an_item(text):
 
 # --- random schemas -------------------------------------------------------------------------------
 
-VALUES = '1 "a" [] {} [1] {"a":1} 0 "b" 1.0 [1,1] [0] {"b":0} "" true null [[1]]'.split()
+VALUES = (
+    "1", '"a"', "[]", "{}", "[1]", '{"a":1}', "0", '"b"', "1.0", "[1,1]", "[0]", '{"b":0}', '""',
+    "true", "null", "[[1]]",
+)  # fmt: skip
 # What repeats items soon, and leaves them unfinished.
 LIKELY = (b"[", b"1", b'"', b'"a', b"a", b",", b'{"a":', b',"', b"]", b"}")
 STRUCTURE = b'{}[]",:ab10.-entru \\x'
