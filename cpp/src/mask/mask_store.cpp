@@ -147,9 +147,9 @@ void MaskStore::refused_below(uint32_t node, Target at, Arena& arena, std::vecto
 }
 
 // The nodes below that the configurations refuse though their entries may allow them. Entries take
-// every value that ends for a new one. So a text is followed while it can spell a suspect, and to the
-// end of all tokens once it has repeated a value: what was allowed only to an array that is out of
-// the running then is refused.
+// every value that ends for a new one. So a text is followed while it can spell a suspect, and to
+// the end of all tokens once it has repeated a value: what was allowed only to an array that is out
+// of the running then is refused.
 void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, bool narrowed, Arena& arena,
                               std::vector<uint32_t>& out) {
   std::bitset<256> next;
