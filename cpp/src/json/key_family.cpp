@@ -83,7 +83,8 @@ void KeyFrames::expand(StateId state, RowBuilder& row) {
       spelling, from.value, 1, [&](uint32_t /*item*/) { return lang.arcs(from.position); });
   for (const SpellingBranch& branch : branches) {
     const StateId target = branch_target(from, branch);
-    for (const uint8_t byte : branch.bytes) add_edge(from, byte, target, row);
+    const Op op = op_between(from, target);
+    for (const auto [lo, hi] : branch.bytes) row.add(lo, hi, target, op);
   }
   if (between) expand_quote(from, row);
 }
@@ -128,10 +129,10 @@ KeyRange KeyFrames::reached(KeyLang& lang, uint32_t position, CodeRange range) {
   return all;
 }
 
-void KeyFrames::add_edge(const View& from, uint8_t byte, StateId target, RowBuilder& row) {
+Op KeyFrames::op_between(const View& from, StateId target) const {
   const View to = view(store_.content(target));
   const bool same = to.first == from.first && to.second == from.second && to.ahead == from.ahead;
-  row.add(byte, byte, target, same ? Op::kPlain : Op::kDynamic);
+  return same ? Op::kPlain : Op::kDynamic;
 }
 
 void KeyFrames::expand_decided(const View& from, RowBuilder& row) {

@@ -77,7 +77,7 @@ class KeyFrames final : public KeyFamily {
   StateId intern(const View& view);
   StateId moved(Spelling spelling, uint32_t list, uint32_t position);
   StateId branch_target(const View& from, const SpellingBranch& branch);
-  void add_edge(const View& from, uint8_t byte, StateId target, RowBuilder& row);
+  Op op_between(const View& from, StateId target) const;
   void expand_decided(const View& from, RowBuilder& row);
   void expand_quote(const View& from, RowBuilder& row);
   KeyRange reached(KeyLang& lang, uint32_t position, CodeRange range);

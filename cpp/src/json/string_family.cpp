@@ -132,13 +132,8 @@ void StringFrames::expand(StateId state, RowBuilder& row) {
   });
   for (const SpellingBranch& branch : branches) {
     const StateId target = branch_target(from, branch);
-    for (const uint8_t byte : branch.bytes) {
-      if (dynamic) {
-        row.add(byte, byte, move_id(target, between ? 1 : 0), Op::kDynamic);
-      } else {
-        row.add(byte, byte, target);
-      }
-    }
+    const uint32_t to = dynamic ? move_id(target, between ? 1 : 0) : target;
+    for (const auto [lo, hi] : branch.bytes) row.add(lo, hi, to, dynamic ? Op::kDynamic : Op::kPlain);
   }
   if (between) expand_quote(from, row);
 }
