@@ -85,6 +85,7 @@ void Matcher::Family::truncate(uint32_t step) {
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
   if (unused <= kKept) return;
   arena.truncate(last.arena_size);
+  depths.resize(std::min<std::size_t>(depths.size(), last.arena_size.nodes));
   configs.truncate(last.num_configs);
   std::erase_if(finishable, [&](const auto& entry) { return entry.first >= last.num_configs; });
 }
