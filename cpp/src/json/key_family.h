@@ -53,6 +53,7 @@ class KeyFrames final : public KeyFamily {
               RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
 
  private:

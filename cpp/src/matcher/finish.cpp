@@ -7,10 +7,10 @@
 // *places*, {configurations, trie node}, finds a sequence of tokens that completes the text.
 //
 // Nearly every search has an end close by that closes the open frames one after the other, while
-// the texts that could be written instead are endless. So the search is best first: the places with
-// the fewest open frames, and in turns those with the fewest escapes, since a text with the one may
-// need many of the other; then places between tokens, then the newest, lower bytes before higher
-// ones. It is complete: only what is dead is answered "no".
+// the texts that could be written instead are endless. So the search is best first, by two orders
+// in turns: places with the fewest open frames, and places without escapes and between tokens, each
+// then by the other's measure, the newest first and lower bytes before higher ones. It is complete:
+// only what is dead is answered "no".
 //
 // What keeps the number of places small:
 // - they don't remember what was read (RegisterPool::Memory::kIgnored): no undeclared member names,
@@ -95,7 +95,7 @@ class Matcher::Search {
     const uint32_t frames = depth(words);
     const uint32_t inside = place.node == 0 ? 0 : 1;
     waiting_[0].push({frames, place.escapes, inside, ~visits_, index});
-    waiting_[1].push({place.escapes, frames, inside, ~visits_, index});
+    waiting_[1].push({place.escapes, inside, frames, ~visits_, index});
     ++visits_;
   }
 
@@ -167,16 +167,30 @@ bool Matcher::readable(uint32_t node) const {
 bool Matcher::finishable(ConfigSet set) {
   if (!WayOut(grammar_->store(), family_->runner).exists(set, family_->arena)) return false;
   if (!needs_search_) return true;
-  const Closed closed = close_and_intern(set);
-  if (closed.completed) return true;
-  const auto known = family_->finishable.find(closed.configs);
-  if (known != family_->finishable.end()) return known->second;
-  RegisterPool& regs = family_->arena.regs();
+  Family& family = *family_;
+  family.returned.clear();
+  family.runner.close(set, family.arena, &family.returned);
+  if (!family.returned.empty()) return true;
+  RegisterPool& regs = family.arena.regs();
+  ConfigSet forgotten;
+  for (Config config : set.configs()) {
+    const State& state = grammar_->store().state(config.state);
+    if ((state.flags & kPooledRegister) != 0) {
+      const Target target =
+          grammar_->store().family(state.family).forget(config.state, config.reg, regs);
+      config.state = target.state;
+      config.reg = target.reg;
+    }
+    forgotten.add(config, family.arena);
+  }
+  const uint32_t start = intern(forgotten);
+  const auto known = family.finishable.find(start);
+  if (known != family.finishable.end()) return known->second;
   regs.set_memory(RegisterPool::Memory::kIgnored);
   static constexpr uint32_t kBetweenTokens = 0;
-  const bool found = search_completion(closed.configs, {&kBetweenTokens, 1});
+  const bool found = search_completion(start, {&kBetweenTokens, 1});
   regs.set_memory(RegisterPool::Memory::kExact);
-  family_->finishable.insert_or_assign(closed.configs, found);
+  family.finishable.insert_or_assign(start, found);
   return found;
 }
 

@@ -106,9 +106,13 @@ Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
   Family& family = *family_;
   family.returned.clear();
   family.runner.close(set, family.arena, &family.returned);
+  return {intern(set), !family.returned.empty()};
+}
+
+uint32_t Matcher::intern(const ConfigSet& set) {
   std::vector<uint32_t> words(set.size() * 4);
   if (!words.empty()) std::memcpy(words.data(), set.configs().data(), words.size() * 4);
-  return {family.configs.intern(words).id, !family.returned.empty()};
+  return family_->configs.intern(words).id;
 }
 
 void Matcher::push_step(ConfigSet& set, uint32_t token) {

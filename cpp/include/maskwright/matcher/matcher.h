@@ -125,6 +125,7 @@ class Matcher {
     bool completed;
   };
   Closed close_and_intern(ConfigSet& set);
+  uint32_t intern(const ConfigSet& set);
   bool finishable(ConfigSet set);
   // From a place inside tokens that end below the nodes; of configurations that aren't complete.
   bool search_completion(uint32_t configs, std::span<const uint32_t> nodes);
