@@ -22,9 +22,9 @@ def test_names_are_sorted_and_unique():
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'Grammer'"):
-        maskwright.Grammer  # noqa: B018
+        maskwright.Grammer  # noqa: B018  the look-up raises
     with pytest.raises(AttributeError, match="has no attribute 'x'"):
-        maskwright.bitmask.x  # noqa: B018
+        maskwright.bitmask.x  # noqa: B018  the look-up raises
 
 
 def _loaded_after(statement: str) -> set[str]:
