@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import maskwright
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", maskwright.__all__)
@@ -18,6 +22,20 @@ def test_every_public_name_resolves_and_is_listed(name):
 
 def test_names_are_sorted_and_unique():
     assert maskwright.__all__ == sorted(set(maskwright.__all__))
+
+
+def test_the_compatibility_page_says_what_is_missing():
+    page = (ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    missing = page.partition("Not there yet:")[2].partition("- values:")[0]
+    of_classes = dict(re.findall(r"- of `(\w+)`: (.*)", missing))
+    assert len(of_classes) == 4
+    for name, methods in of_classes.items():
+        for method in re.findall(r"`(\w+)`", methods):
+            assert not hasattr(getattr(maskwright, name), method), f"{name}.{method} is there"
+    names = re.findall(r"`(\w+)`", missing.partition("- of `")[0])
+    assert len(names) > 10
+    for name in names:
+        assert not hasattr(maskwright, name), f"{name} is there"
 
 
 def test_an_unknown_name_is_an_attribute_error():
