@@ -14,11 +14,14 @@
 //
 // What keeps the number of places small:
 // - they don't remember what was read (RegisterPool::Memory::kIgnored): no undeclared member names,
-//   which are endless, no values of items; a name that was used counts as usable again;
+//   which are endless, no values of items; what was used counts as usable again;
 // - one that differs from a place seen before only in longer whitespace runs is skipped: whatever
 //   follows the longer run may follow the shorter one;
 // - verdicts are remembered by configurations, for the places on the way to an end too, and ask for
 //   the next search as its ends.
+//
+// Where the values of unique items may run out a second search remembers what was read. It gives up
+// early: within the items texts are endless too.
 //
 // Cost: nothing where no search is needed; else a few places for each distinct set of
 // configurations that some token leads to. A search that has met kMaxPlaces without an end is
@@ -30,9 +33,11 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <queue>
 #include <ranges>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,6 +49,7 @@ namespace maskwright {
 namespace {
 
 constexpr std::size_t kMaxPlaces = 50000;
+constexpr std::size_t kMaxExactPlaces = 500;
 constexpr std::size_t kConfigWords = 4;
 constexpr std::size_t kRunWord = 2;
 
@@ -71,7 +77,9 @@ class Matcher::Search {
     bool left = false;
   };
 
-  explicit Search(Family& family) : family_(family) {}
+  using Verdicts = std::unordered_map<uint32_t, bool>;
+
+  Search(Family& family, Verdicts& verdicts) : family_(family), verdicts_(verdicts) {}
 
   void visit(const Place& place) {
     const auto words = family_.configs.get(place.configs);
@@ -111,6 +119,26 @@ class Matcher::Search {
   }
   const std::vector<Place>& places() const { return places_; }
 
+  // What is known of configurations between tokens.
+  std::optional<bool> verdict(uint32_t configs) const {
+    const auto known = verdicts_.find(configs);
+    return known == verdicts_.end() ? std::nullopt : std::optional(known->second);
+  }
+  // An end follows the place, and so those before it.
+  void note_way_to(uint32_t index) {
+    for (uint32_t last = kNone; index != last;) {
+      const Place& place = places_[index];
+      if (place.node == 0) verdicts_.emplace(place.configs, true);
+      last = std::exchange(index, place.from);
+    }
+  }
+  // No end follows any of the places.
+  void note_dead_end() {
+    for (const Place& place : places_) {
+      if (place.node == 0) verdicts_.emplace(place.configs, false);
+    }
+  }
+
  private:
   // Of the configuration with the fewest open frames.
   uint32_t depth(std::span<const uint32_t> words) {
@@ -123,6 +151,7 @@ class Matcher::Search {
 
   using Rank = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
   Family& family_;
+  Verdicts& verdicts_;
   // The place of each, and its whitespace runs.
   std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, std::vector<uint32_t>>> seen_;
   std::vector<Place> places_;
@@ -167,59 +196,65 @@ bool Matcher::readable(uint32_t node) const {
 bool Matcher::finishable(ConfigSet set) {
   if (!WayOut(grammar_->store(), family_->runner).exists(set, family_->arena)) return false;
   if (!needs_search_) return true;
-  Family& family = *family_;
-  family.returned.clear();
-  family.runner.close(set, family.arena, &family.returned);
-  if (!family.returned.empty()) return true;
-  RegisterPool& regs = family.arena.regs();
+  family_->returned.clear();
+  family_->runner.close(set, family_->arena, &family_->returned);
+  if (!family_->returned.empty()) return true;
+  static constexpr uint32_t kBetweenTokens = 0;
+  return search_completion(intern(forget(set)), {&kBetweenTokens, 1}, Memory::kIgnored) &&
+         (!grammar_->has_few_values() ||
+          search_completion(intern(set), {&kBetweenTokens, 1}, Memory::kExact));
+}
+
+// The closed configurations as a search goes on from them.
+ConfigSet Matcher::forget(const ConfigSet& set) {
   ConfigSet forgotten;
   for (Config config : set.configs()) {
     const State& state = grammar_->store().state(config.state);
     if ((state.flags & kPooledRegister) != 0) {
-      const Target target =
-          grammar_->store().family(state.family).forget(config.state, config.reg, regs);
+      Family& family = *family_;
+      const Target target = grammar_->store()
+                                .family(state.family)
+                                .forget(config.state, config.reg, family.arena.regs());
       config.state = target.state;
       config.reg = target.reg;
     }
-    forgotten.add(config, family.arena);
+    forgotten.add(config, family_->arena);
   }
-  const uint32_t start = intern(forgotten);
-  const auto known = family.finishable.find(start);
-  if (known != family.finishable.end()) return known->second;
-  regs.set_memory(RegisterPool::Memory::kIgnored);
-  static constexpr uint32_t kBetweenTokens = 0;
-  const bool found = search_completion(start, {&kBetweenTokens, 1});
-  regs.set_memory(RegisterPool::Memory::kExact);
-  family.finishable.insert_or_assign(start, found);
-  return found;
+  return forgotten;
 }
 
-// Whether an end follows the place; notes what that says about the places that led to it.
-bool Matcher::search_completion(uint32_t configs_id, std::span<const uint32_t> nodes) {
-  Search search(*family_);
+// Whether an end follows one of the places; notes what that says about the places that led to it.
+bool Matcher::search_completion(uint32_t configs_id, std::span<const uint32_t> nodes,
+                                Memory memory) {
+  const bool exact = memory == Memory::kExact;
+  auto& verdicts = exact ? family_->finishable_exactly : family_->finishable;
+  const bool between = nodes.size() == 1 && nodes[0] == 0;
+  if (const auto known = verdicts.find(configs_id); between && known != verdicts.end()) {
+    return known->second;
+  }
+  Search search(*family_, verdicts);
   for (const uint32_t node : nodes) {
     search.visit({configs_id, node, static_cast<uint32_t>(search.places().size()), 0});
   }
-  auto& verdicts = family_->finishable;
+  const std::size_t limit = exact ? kMaxExactPlaces : kMaxPlaces;
+  family_->arena.regs().set_memory(memory);
   bool found = false;
+  bool given_up = false;
   uint32_t at = 0;
-  while (!found && search.next(at)) {
-    if (search.places().size() > kMaxPlaces) return true;
+  while (!found && !given_up && search.next(at)) {
     grammar_->count_searched_place();
     found = expand(search, at);
+    given_up = search.places().size() > limit;
   }
-  if (!found) {
-    for (const Search::Place& place : search.places()) {
-      if (place.node == 0) verdicts.emplace(place.configs, false);
-    }
-    return false;
+  family_->arena.regs().set_memory(Memory::kExact);
+  if (found) {
+    search.note_way_to(at);
+  } else if (!given_up) {
+    search.note_dead_end();
+  } else if (between) {
+    verdicts.emplace(configs_id, true);
   }
-  for (uint32_t last = kNone; at != last;) {
-    const Search::Place& place = search.places()[at];
-    if (place.node == 0) verdicts.emplace(place.configs, true);
-    last = std::exchange(at, place.from);
-  }
-  return true;
+  return found || given_up;
 }
 
 // Visits what follows a place. True at an end, or where one is known to follow.
@@ -229,8 +264,7 @@ bool Matcher::expand(Search& search, uint32_t index) {
   const auto reach = [&](ConfigSet& after, uint32_t escapes) {
     const Closed closed = close_and_intern(after);
     if (closed.completed) return true;
-    const auto known = family_->finishable.find(closed.configs);
-    if (known != family_->finishable.end()) return known->second;
+    if (const auto known = search.verdict(closed.configs)) return *known;
     search.visit({closed.configs, 0, index, escapes});
     return false;
   };

@@ -87,7 +87,9 @@ void Matcher::Family::truncate(uint32_t step) {
   arena.truncate(last.arena_size);
   depths.resize(std::min<std::size_t>(depths.size(), last.arena_size.nodes));
   configs.truncate(last.num_configs);
-  std::erase_if(finishable, [&](const auto& entry) { return entry.first >= last.num_configs; });
+  for (auto* verdicts : {&finishable, &finishable_exactly}) {
+    std::erase_if(*verdicts, [&](const auto& entry) { return entry.first >= last.num_configs; });
+  }
 }
 
 // No other thread can make a second owner: it would need this matcher for that. What owners that
