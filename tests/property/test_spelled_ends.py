@@ -1,4 +1,4 @@
-"""Vocabularies that cannot spell every text: a token is allowed iff tokens can spell an end behind it.
+"""Vocabularies that cannot spell every text: tokens are allowed iff others can spell an end behind.
 
 The judge knows no masks: it follows all sequences of tokens with a matcher over single bytes, which
 needs no search. The languages are finite (no numbers, no free

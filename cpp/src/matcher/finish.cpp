@@ -17,17 +17,17 @@
 //   which are endless, no values of items; what was used counts as usable again;
 // - one that differs from a place seen before only in longer whitespace runs is skipped: whatever
 //   follows the longer run may follow the shorter one;
-// - verdicts are remembered by configurations, for the places on the way to an end too, and ask for
-//   the next search as its ends.
+// - verdicts are remembered by configurations, for the places on the way to an end too, and end
+//   the next search early.
 //
 // Where the values of unique items may run out a second search remembers what was read. It gives up
-// early: within the items texts are endless too.
+// after kMaxExactPlaces: within the items texts may be endless too.
 //
 // Cost: nothing where no search is needed; else a few places for each distinct set of
 // configurations that some token leads to. A search that has met kMaxPlaces without an end is
-// answered "can be finished": that keeps masks bounded in time, and is the one place where a dead
-// end could remain. It takes values that need so many bytes, or an endless nesting that none of
-// the tokens can close.
+// answered "can be finished": that keeps masks bounded in time, and is, with what is forgotten,
+// where a dead end could remain. It takes values that need so many bytes, an endless nesting that
+// none of the tokens can close, or names that run out for want of tokens.
 
 #include <algorithm>
 #include <array>
