@@ -67,6 +67,8 @@ void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords
 Target Family::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
   return {state, to.intern(from.get(reg))};
 }
+
+Target Family::forget(StateId state, Reg reg, const RegisterPool& /*regs*/) { return {state, reg}; }
 bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
 bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }

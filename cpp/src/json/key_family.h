@@ -57,6 +57,7 @@ class KeyFrames final : public KeyFamily {
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
 
  private:

@@ -139,6 +139,11 @@ Target KeyFrames::localise(StateId state, Reg reg, const RegisterPool& from, Reg
   return {inside, to.intern(content)};
 }
 
+Target KeyFrames::forget(StateId state, Reg reg, const RegisterPool& regs) {
+  if (!is_exact(state)) return {state, reg};
+  return {store_.content(state)[1], regs.get(reg)[0]};
+}
+
 bool KeyFrames::guard(StateId /*state*/, Reg reg, const RegisterPool& regs, Guard& out) {
   const Words words = regs.get(reg);
   if (words[1] == 0) return false;

@@ -85,8 +85,11 @@ void Matcher::Family::truncate(uint32_t step) {
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
   if (unused <= kKept) return;
   arena.truncate(last.arena_size);
+  depths.resize(std::min<std::size_t>(depths.size(), last.arena_size.nodes));
   configs.truncate(last.num_configs);
-  std::erase_if(finishable, [&](const auto& entry) { return entry.first >= last.num_configs; });
+  for (auto* verdicts : {&finishable, &finishable_exactly}) {
+    std::erase_if(*verdicts, [&](const auto& entry) { return entry.first >= last.num_configs; });
+  }
 }
 
 // No other thread can make a second owner: it would need this matcher for that. What owners that
@@ -105,9 +108,13 @@ Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
   Family& family = *family_;
   family.returned.clear();
   family.runner.close(set, family.arena, &family.returned);
+  return {intern(set), !family.returned.empty()};
+}
+
+uint32_t Matcher::intern(const ConfigSet& set) {
   std::vector<uint32_t> words(set.size() * 4);
   if (!words.empty()) std::memcpy(words.data(), set.configs().data(), words.size() * 4);
-  return {family.configs.intern(words).id, !family.returned.empty()};
+  return family_->configs.intern(words).id;
 }
 
 void Matcher::push_step(ConfigSet& set, uint32_t token) {

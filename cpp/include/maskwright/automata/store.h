@@ -261,6 +261,8 @@ class Family {
   // whose memory is kUnsure. Configurations with equal mask keys give the same one. The default
   // copies the content.
   virtual Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to);
+  // For kPooledRegister: what a step with Memory::kIgnored would go on from.
+  virtual Target forget(StateId state, Reg reg, const RegisterPool& regs);
   // For kGuarded: true if there are texts as Guard says.
   virtual bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out);
   // For kSuspects: true unless the configuration can be completed for sure; whether it can be then

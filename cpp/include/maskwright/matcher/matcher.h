@@ -90,12 +90,16 @@ class Matcher {
     Runner runner;
     ConfigSet now, next;
     std::vector<SetId> returned;
-    std::unordered_map<uint32_t, bool> finishable;  // by interned configurations (finish.cpp)
+    // By interned configurations (finish.cpp).
+    std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
+    std::vector<uint32_t> depths;  // by stack node, as far as asked for
 
     // Appends a step that has all but its sizes.
     uint32_t append(Step step);
     // Drops what came after the step, once it is worth the while.
     void truncate(uint32_t step);
+    // About how many frames are open, for the order of searches.
+    uint32_t depth(StackRef stack);
   };
   static constexpr uint32_t kRoot = 1;  // the first step; 0 stands before it
 
@@ -122,10 +126,15 @@ class Matcher {
     bool completed;
   };
   Closed close_and_intern(ConfigSet& set);
+  uint32_t intern(const ConfigSet& set);
   bool finishable(ConfigSet set);
   // From a place inside tokens that end below the nodes; of configurations that aren't complete.
-  bool search_completion(uint32_t configs, std::span<const uint32_t> nodes);
+  using Memory = RegisterPool::Memory;
+  bool search_completion(uint32_t configs, std::span<const uint32_t> nodes, Memory memory);
+  ConfigSet forget(const ConfigSet& set);
+  bool expand(Search& search, uint32_t index);
   void drop_unfinishable(std::span<uint32_t> row);
+  void drop_below(uint32_t node, uint32_t configs, std::span<uint32_t> row);
 
   struct Ahead;
   bool may_read_symbol(std::span<const Config> configs) const;

@@ -12,6 +12,7 @@ from . import unsupported as no
 from .convert import ABSENT
 from .counts import add_counts
 from .faults import malformed
+from .scalars import admits_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def item_count(conv: Converter, key: str, _value: Any) -> None:
 
 def contains(conv: Converter, key: str, value: Any) -> None:
     """`contains` with `minContains` and `maxContains`: how many items satisfy a schema."""
-    if no.has_effect(conv, key):
+    if admits_type(conv, "array"):
         conv.visit(value, key)
         conv.pending.append((_finish_contains, value))
     else:
@@ -129,7 +130,7 @@ def unique_items(conv: Converter, key: str, value: Any) -> None:
     """`uniqueItems`; false says nothing."""
     if not isinstance(value, bool):
         raise malformed(value, "a Boolean", conv.location, key)
-    if value and no.has_effect(conv, key):
+    if value and admits_type(conv, "array"):
         conv.parts.append(conv.builder.unique_items())
     elif value:
         conv.ignore(key)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...ir import format as f
-from . import unsupported as no
 from .convert import ABSENT
 from .faults import malformed, non_string_key, surrogate
+from .scalars import admits_type
 
 if TYPE_CHECKING:
     from .convert import Converter
@@ -80,7 +80,7 @@ def dependencies(conv: Converter, key: str, value: Any) -> None:
 def _speaks_of_objects(conv: Converter, key: str, value: Any) -> bool:
     if not isinstance(value, dict):
         raise malformed(value, "an object with an entry per member", conv.location, key)
-    if not no.has_effect(conv, key):
+    if not admits_type(conv, "object"):
         conv.ignore(key)
         return False
     for name in value:

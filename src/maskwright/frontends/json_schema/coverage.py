@@ -64,15 +64,20 @@ class Recorder:
     def __init__(self) -> None:
         self._locations: list[tuple[dict[str, Any], Location]] = []
         self._refused: dict[str, str] = {}
+        self._number_spellings: set[str] = set()
         self._loops: list[Location] = []
         self.coverage = Coverage((), ())
 
     def apply(self, conv: Converter, handler: Handler, keyword: str, value: Any) -> None:
-        """Convert one keyword of the schema at hand; note it if it is refused."""
+        """Convert one keyword of the schema at hand; note if it is refused, or narrows numbers."""
+        known, conv.facts = conv.facts, set()
         try:
             handler(conv, keyword, value)
         except UnsupportedFeatureError as error:
             self._refused[render(conv.location, keyword)] = error.message
+        if "exact numbers" in conv.facts:
+            self._number_spellings.add(render(conv.location, keyword))
+        conv.facts |= known
 
     def enter(self, schema: dict[str, Any], location: Location) -> None:
         """Note a location."""
@@ -97,7 +102,10 @@ class Recorder:
                 elif pointer in without_effect:
                     status, reason = "ignored", "an annotation, or without effect here"
                 else:
-                    reason = _narrowed(conv, schema, keyword, any_order=any_order)
+                    reasons = _narrowed(conv, schema, keyword, any_order=any_order)
+                    if self._narrows_numbers(schema, location, keyword):
+                        reasons.append("numbers with exponents from -400 to 400 only")
+                    reason = "; ".join(reasons)
                     status = "narrowed" if reason else status
                 keywords[pointer] = KeywordReport(pointer, status, reason)
             warnings += [
@@ -107,8 +115,14 @@ class Recorder:
             warnings.append(LengthWarning(render(location), "values can be nested without bound"))
         self.coverage = Coverage(tuple(keywords.values()), tuple(dict.fromkeys(warnings)))
 
+    def _narrows_numbers(self, schema: dict[str, Any], location: Location, keyword: str) -> bool:
+        group = _BOUNDS & schema.keys() if keyword in _BOUNDS else {keyword}  # one converts all
+        return any(render(location, name) in self._number_spellings for name in group)
 
-def _narrowed(conv: Converter, schema: dict[str, Any], keyword: str, *, any_order: bool) -> str:
+
+def _narrowed(
+    conv: Converter, schema: dict[str, Any], keyword: str, *, any_order: bool
+) -> list[str]:
     """Return why less is admitted than a keyword says; empty: nothing less."""
     value = schema[keyword]
     reasons: list[str] = []
@@ -119,15 +133,19 @@ def _narrowed(conv: Converter, schema: dict[str, Any], keyword: str, *, any_orde
             reasons.append("members in declared order (any_order lifts it)")
         if conv.strict and not schema.keys() & {"additionalProperties", "unevaluatedProperties"}:
             reasons.append("no other members (strict_mode=False lifts it)")
-    elif keyword == "prefixItems" and conv.strict and "items" not in schema:
+    elif conv.strict and (
+        (keyword == "prefixItems" and "items" not in schema)
+        or (keyword == "items" and isinstance(value, list) and "additionalItems" not in schema)
+    ):
         reasons.append("no other items (strict_mode=False lifts it)")
     elif keyword in _GREATEST_COUNTS and isinstance(value, int) and value > MAX_COUNT:
         reasons.append(f"at most {MAX_COUNT}")
-    return "; ".join(filter(None, reasons))
+    return [reason for reason in reasons if reason]
 
 
 _IN_PLACE = {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not"}
 _FIXED = {"enum", "const"}
+_BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 _GREATEST_COUNTS = {"maxLength", "maxItems", "maxContains", "maxProperties"}
 
 
