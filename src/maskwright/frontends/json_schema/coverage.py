@@ -67,12 +67,16 @@ class Recorder:
         self._loops: list[Location] = []
         self.coverage = Coverage((), ())
 
-    def apply(self, conv: Converter, handler: Handler, keyword: str, value: Any) -> None:
-        """Convert one keyword of the schema at hand; note it if it is refused."""
-        try:
-            handler(conv, keyword, value)
-        except UnsupportedFeatureError as error:
-            self._refused[render(conv.location, keyword)] = error.message
+    def recorded(self, handler: Handler) -> Handler:
+        """Return a handler that notes a keyword if it is refused, and goes on without it."""
+
+        def apply(conv: Converter, keyword: str, value: Any) -> None:
+            try:
+                handler(conv, keyword, value)
+            except UnsupportedFeatureError as error:
+                self._refused[render(conv.location, keyword)] = error.message
+
+        return apply
 
     def enter(self, schema: dict[str, Any], location: Location) -> None:
         """Note a location."""

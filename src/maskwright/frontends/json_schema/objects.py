@@ -16,27 +16,40 @@ if TYPE_CHECKING:
 __all__ = ["member_count", "properties", "property_names", "required", "unevaluated"]
 
 
-_FAMILY = ("properties", "patternProperties", "additionalProperties")
-
-
 def properties(conv: Converter, key: str, _value: Any) -> None:
     """`properties`, `patternProperties`, `additionalProperties`: one node, made by the first."""
     schema = conv.schema
-    if key != next(name for name in _FAMILY if name in schema):
+    if key != "properties" and "properties" in schema:
         return
-    members = _schemas_by_name(conv, "properties")
-    patterns = _schemas_by_name(conv, "patternProperties")
-    additional = schema.get("additionalProperties", ABSENT)
-    if additional is not ABSENT:
-        conv.visit(additional, "additionalProperties")
-    for keyword, schemas in (("patternProperties", patterns), ("properties", members)):
-        for name in reversed(schemas):
-            conv.visit(schemas[name], keyword, name)
-    rules = [
-        (pattern_expression(conv, text, "patternProperties", text), value)
-        for text, value in patterns.items()
+    if key == "additionalProperties" and "patternProperties" in schema:
+        return
+    node = conv.node
+    members = [
+        (name, node(value, "properties", name))
+        for name, value in _schemas_by_name(conv, "properties").items()
     ]
-    conv.pending.append((_finish_object, (members, rules, additional)))
+    patterns = []
+    if "patternProperties" in schema:
+        by_pattern = _schemas_by_name(conv, "patternProperties")
+        expressions = [pattern_expression(conv, t, "patternProperties", t) for t in by_pattern]
+        nodes = [node(value, "patternProperties", text) for text, value in by_pattern.items()]
+        patterns = [*zip(expressions, nodes, strict=True)]
+    additional: Any = schema.get("additionalProperties", ABSENT)
+    if members:
+        conv.facts.add("named members")
+    others = None
+    if additional is not ABSENT:
+        if additional is True and not (members or patterns or conv.strict):
+            return
+        others = node(additional, "additionalProperties")
+    elif members or patterns:
+        conv.facts.add("open members")
+    else:
+        return
+    try:
+        conv.parts.append(conv.builder.object(members, others, patterns))
+    except UnicodeEncodeError as error:
+        raise surrogate(error.object, conv.location, "properties") from None
 
 
 def _schemas_by_name(conv: Converter, keyword: str) -> dict[str, Any]:
@@ -52,36 +65,11 @@ def _schemas_by_name(conv: Converter, keyword: str) -> dict[str, Any]:
     return schemas
 
 
-def _finish_object(
-    conv: Converter, argument: tuple[dict[str, Any], list[tuple[int, Any]], Any]
-) -> None:
-    members, patterns, additional = argument
-    if members:
-        conv.facts.add("named members")
-    if members or patterns:
-        if additional is ABSENT:
-            conv.facts.add("open members")
-    elif additional is ABSENT or (additional is True and not conv.strict):
-        return
-    node_of = conv.node_of
-    node = None if additional is ABSENT else node_of(additional)
-    pairs = [(name, node_of(value)) for name, value in members.items()]
-    rules = [(expression, node_of(value)) for expression, value in patterns]
-    try:
-        conv.parts.append(conv.builder.object(pairs, node, rules))
-    except UnicodeEncodeError as error:
-        raise surrogate(error.object, conv.location, "properties") from None
-
-
 def property_names(conv: Converter, key: str, value: Any) -> None:
     """`propertyNames`: a schema that all keys, as strings, satisfy."""
-    conv.visit(value, key)
-    conv.pending.append((_finish_names, value))
-
-
-def _finish_names(conv: Converter, value: Any) -> None:
+    node = conv.node(value, key)
     if value is not True:
-        conv.parts.append(conv.builder.member_names(conv.node_of(value)))
+        conv.parts.append(conv.builder.member_names(node))
 
 
 def required(conv: Converter, key: str, value: Any) -> None:
