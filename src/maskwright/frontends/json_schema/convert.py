@@ -138,8 +138,8 @@ class Converter:
             node = nodes[key] = self.builder.reserve()
             self._deferred.append((schema, location, resource, node))
             return node
-        around = self.schema, self.location, self.resource, self.parts
         nodes[key] = -1
+        around = self.schema, self.location, self.resource, self.parts
         self._depth += 1
         self.schema = schema
         self.location = location
@@ -149,6 +149,7 @@ class Converter:
             self.recorder.enter(schema, location)
         dialect = resource.dialect
         handlers = self._tables.get(id(dialect)) or self._make_table(dialect)
+        ignored = self.ignored
         items: Any = schema.items()
         if dialect.ref_alone and "$ref" in schema:
             items = self._without_siblings(schema)
@@ -156,6 +157,8 @@ class Converter:
             handler = handlers.get(keyword)
             if handler is not None:
                 handler(self, keyword, value)
+            elif type(keyword) is str:
+                ignored.append((location, keyword))
             else:
                 self.ignore(keyword)
         node = parts[0] if len(parts) == 1 else self.builder.all_of(parts)
@@ -217,6 +220,19 @@ class Converter:
             tokens = (keyword,) if token is None else (keyword, token)
             raise not_a_schema(value, self.location, *tokens)
         return self.builder.any() if value else self.builder.never()
+
+    def named_nodes(self, schemas: dict[str, Any], keyword: str) -> list[tuple[str, int]]:
+        """Return the nodes of schemas by name below the one at hand, with their names."""
+        here, resource = self.location, self.resource
+        nodes, id_keyword = resource.nodes, resource.dialect.id_keyword
+        named = []
+        for name, value in schemas.items():
+            if type(value) is dict and id(value) not in nodes and id_keyword not in value:
+                node = self._convert(value, (here, keyword, name), resource)
+            else:
+                node = self.node(value, keyword, name)
+            named.append((name, node))
+        return named
 
     def nodes_of(self, values: Sequence[Any], keyword: str) -> list[int]:
         """Return the nodes of schemas in an array below the one at hand."""

@@ -23,17 +23,16 @@ def properties(conv: Converter, key: str, _value: Any) -> None:
         return
     if key == "additionalProperties" and "patternProperties" in schema:
         return
-    node = conv.node
-    members = [
-        (name, node(value, "properties", name))
-        for name, value in _schemas_by_name(conv, "properties").items()
-    ]
+    members = []
+    if "properties" in schema:
+        by_name = _schemas_by_name(conv, "properties")
+        members = conv.named_nodes(by_name, "properties")
     patterns = []
     if "patternProperties" in schema:
         by_pattern = _schemas_by_name(conv, "patternProperties")
-        expressions = [pattern_expression(conv, t, "patternProperties", t) for t in by_pattern]
-        nodes = [node(value, "patternProperties", text) for text, value in by_pattern.items()]
-        patterns = [*zip(expressions, nodes, strict=True)]
+        expressions = {t: pattern_expression(conv, t, "patternProperties", t) for t in by_pattern}
+        named = conv.named_nodes(by_pattern, "patternProperties")
+        patterns = [(expressions[text], node) for text, node in named]
     additional: Any = schema.get("additionalProperties", ABSENT)
     if members:
         conv.facts.add("named members")
@@ -41,7 +40,7 @@ def properties(conv: Converter, key: str, _value: Any) -> None:
     if additional is not ABSENT:
         if additional is True and not (members or patterns or conv.strict):
             return
-        others = node(additional, "additionalProperties")
+        others = conv.node(additional, "additionalProperties")
     elif members or patterns:
         conv.facts.add("open members")
     else:
@@ -53,9 +52,7 @@ def properties(conv: Converter, key: str, _value: Any) -> None:
 
 
 def _schemas_by_name(conv: Converter, keyword: str) -> dict[str, Any]:
-    schemas: Any = conv.schema.get(keyword, ABSENT)
-    if schemas is ABSENT:
-        return {}
+    schemas: Any = conv.schema[keyword]
     if not isinstance(schemas, dict):
         per = "member" if keyword == "properties" else "key pattern"
         raise malformed(schemas, f"an object with a schema per {per}", conv.location, keyword)
