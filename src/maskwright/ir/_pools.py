@@ -6,13 +6,16 @@ expression or node; equal byte strings share one place, and so do equal texts. C
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from .format import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+_MAX_SHARED = 8  # texts of longer lists are written without looking for equal ones
 
 
 def check_bounds(minimum: int, maximum: int | None) -> int:
@@ -62,7 +65,14 @@ class Pools:
         """Append the count and references of texts; each one counts once."""
         unique = dict.fromkeys(texts)
         words.append(len(unique))
-        words += chain.from_iterable(map(self._text_ref, unique))
+        if len(unique) <= _MAX_SHARED:
+            words += chain.from_iterable(map(self._text_ref, unique))
+            return
+        encoded = [text.encode("utf-8") for text in unique]
+        lengths = [*map(len, encoded)]
+        offsets = accumulate(lengths, initial=len(self._bytes))
+        words += chain.from_iterable(zip(offsets, lengths, strict=False))
+        self._bytes += b"".join(encoded)
 
     def _check_exprs(self, ids: Sequence[int]) -> None:
         if ids and not (min(ids) >= 0 and max(ids) < len(self._expr_offsets)):
