@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ...ir import Builder
 from . import anchors, ast
 from .analysis import Analysis
 from .ast import ANY_TEXT, Node
@@ -15,8 +16,6 @@ from .parser import ParsedPattern, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from ...ir import Builder
 
 _DEFAULT_LIMITS = RegexLimits()
 
@@ -61,12 +60,15 @@ def lower(
 
 @cache
 def prepared(pattern: str) -> Callable[[Builder], int]:
-    """Return what writes a fixed pattern into a builder; the tree is kept, equal parts shared.
+    """Return what writes a fixed pattern into a builder; kept, with equal parts shared.
 
     For the patterns of the package itself, which many grammars use: whole texts must match.
     """
+    from ...ir.fragment import Fragment  # loads numpy
+
     tree = ast.share(_plain_tree(pattern, False, "", False, _DEFAULT_LIMITS))
-    return lambda builder: emit(builder, tree)
+    fragment = Fragment(lambda builder: emit(builder, tree), Builder())
+    return lambda builder: builder.copy(fragment)
 
 
 def _plain_tree(
