@@ -13,7 +13,7 @@ from . import format as f
 from ._pools import Pools, check_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 def _not_decimal(text: str) -> str:
@@ -24,6 +24,15 @@ def _decimal(text: str) -> str:
     if not f.is_decimal(text):
         raise ValueError(_not_decimal(text))
     return text
+
+
+def _unique(members: Mapping[str, int] | Iterable[tuple[str, int]]) -> Mapping[str, int]:
+    if isinstance(members, dict):
+        return members
+    pairs = list(members)
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("object() names a key twice")
+    return dict(pairs)
 
 
 class NodeBuilder(Pools):
@@ -124,7 +133,7 @@ class NodeBuilder(Pools):
 
     def object(
         self,
-        members: Iterable[tuple[str, int]],
+        members: Mapping[str, int] | Iterable[tuple[str, int]],
         additional: int | None,
         patterns: Iterable[tuple[int, int]] = (),
     ) -> int:
@@ -137,15 +146,13 @@ class NodeBuilder(Pools):
             patterns: Regular expression (an expression id that matches whole decoded keys) and
                 node of each key pattern. A member is judged by its name and all its patterns.
         """
-        pairs, rules = list(members), list(patterns)
-        ids = [node for _, node in pairs] + [node for _, node in rules]
+        named, rules = _unique(members), list(patterns)
+        ids = [*named.values(), *(node for _, node in rules)]
         self._check_nodes(ids if additional is None else [*ids, additional])
         self._check_exprs([expr for expr, _ in rules])
-        if len(dict(pairs)) != len(pairs):
-            raise ValueError("object() names a key twice")
-        record = [f.NODE_OBJECT, len(pairs)]
+        record = [f.NODE_OBJECT, len(named)]
         text_refs = self._text_refs
-        for key, node in pairs:
+        for key, node in named.items():
             record += text_refs.get(key) or self._text_ref(key)
             record.append(node)
         record.append(len(rules))

@@ -35,10 +35,15 @@ _STRUCTURAL = {"$defs", "$id", "$ref", "$schema", "definitions", "id"}
 _MAX_NESTED = 50
 """Schemas in each other, or referred to by each other, that are converted in one recursion."""
 
-_Place: TypeAlias = "tuple[int, Resource]"
+_Spot: TypeAlias = "tuple[int, Resource]"
 
-Places: TypeAlias = "dict[int, tuple[Location, dict[str, Any]]]"
+Place: TypeAlias = "tuple[Location, dict[str, Any]]"
+Places: TypeAlias = "dict[int, Place]"
 """Where the first schema with a node stands, by node."""
+
+
+def _no_effect(_conv: Converter, _key: str, _value: Any) -> None:
+    """A keyword that neither constrains values nor is worth a mention."""
 
 
 def _nullable(conv: Converter, key: str, _value: Any) -> None:
@@ -140,36 +145,44 @@ class Converter:
             return node
         nodes[key] = -1
         around = self.schema, self.location, self.resource, self.parts
-        self._depth += 1
-        self.schema = schema
-        self.location = location
-        self.resource = resource
-        self.parts = parts = []
+        parts: list[int] = []
+        at_hand = False  # most schemas are but a type and annotations, and need no handler
         if self.recorder is not None:
             self.recorder.enter(schema, location)
         dialect = resource.dialect
         handlers = self._tables.get(id(dialect)) or self._make_table(dialect)
+        type_nodes = self.type_nodes
         ignored = self.ignored
-        items: Any = schema.items()
-        if dialect.ref_alone and "$ref" in schema:
-            items = self._without_siblings(schema)
-        for keyword, value in items:
+        alone = dialect.ref_alone and "$ref" in schema
+        for keyword, value in schema.items():
             handler = handlers.get(keyword)
-            if handler is not None:
-                handler(self, keyword, value)
-            elif type(keyword) is str:
+            if alone and keyword != "$ref":
+                handler = None if keyword not in _STRUCTURAL else _no_effect
+            if handler is None and type(keyword) is str:
                 ignored.append((location, keyword))
+            elif keyword == "type" and type(value) is str and value in type_nodes:
+                parts.append(type_nodes[value])
             else:
-                self.ignore(keyword)
+                if not at_hand:
+                    at_hand = True
+                    self._depth += 1
+                    self.schema = schema
+                    self.location = location
+                    self.resource = resource
+                    self.parts = parts
+                if handler is None:
+                    raise non_string_key(keyword, location)
+                handler(self, keyword, value)
         node = parts[0] if len(parts) == 1 else self.builder.all_of(parts)
         state = nodes[key]
+        nodes[key] = node
         if state < -1:
             self.builder.define_node(-2 - state, node)
-        nodes[key] = node
         if self.places is not None:
-            self._note_place(node, state)
-        self._depth -= 1
-        self.schema, self.location, self.resource, self.parts = around
+            self._note_place((location, schema), parts, node, state)
+        if at_hand:
+            self._depth -= 1
+            self.schema, self.location, self.resource, self.parts = around
         return node
 
     def _make_table(self, dialect: Dialect) -> Mapping[str, Handler]:
@@ -182,20 +195,12 @@ class Converter:
         self._tables[id(dialect)] = table
         return table
 
-    def _without_siblings(self, schema: dict[str, Any]) -> list[tuple[str, Any]]:
-        """Return the `$ref` alone; note that its siblings have no effect."""
-        for keyword in schema:
-            if keyword not in _STRUCTURAL:
-                self.ignore(keyword)
-        return [("$ref", schema["$ref"])]
-
-    def _note_place(self, node: int, state: int) -> None:
-        here = (self.location, self.schema)
+    def _note_place(self, place: Place, parts: list[int], node: int, state: int) -> None:
         assert self.places is not None
-        for part in (*self.parts, node):
-            self.places.setdefault(part, here)
+        for part in (*parts, node):
+            self.places.setdefault(part, place)
         if state < -1:
-            self.places[-2 - state] = here
+            self.places[-2 - state] = place
 
     # What handlers use.
 
@@ -221,17 +226,16 @@ class Converter:
             raise not_a_schema(value, self.location, *tokens)
         return self.builder.any() if value else self.builder.never()
 
-    def named_nodes(self, schemas: dict[str, Any], keyword: str) -> list[tuple[str, int]]:
-        """Return the nodes of schemas by name below the one at hand, with their names."""
+    def named_nodes(self, schemas: dict[str, Any], keyword: str) -> dict[str, int]:
+        """Return the nodes of schemas by name below the one at hand."""
         here, resource = self.location, self.resource
         nodes, id_keyword = resource.nodes, resource.dialect.id_keyword
-        named = []
+        named = {}
         for name, value in schemas.items():
             if type(value) is dict and id(value) not in nodes and id_keyword not in value:
-                node = self._convert(value, (here, keyword, name), resource)
+                named[name] = self._convert(value, (here, keyword, name), resource)
             else:
-                node = self.node(value, keyword, name)
-            named.append((name, node))
+                named[name] = self.node(value, keyword, name)
         return named
 
     def nodes_of(self, values: Sequence[Any], keyword: str) -> list[int]:
@@ -267,12 +271,12 @@ class Converter:
 
         Colours a graph whose edges keep to one instance; an edge to a schema on the path is a loop.
         """
-        edges: dict[_Place, tuple[Location, list[_Place]]] = {}
+        edges: dict[_Spot, tuple[Location, list[_Spot]]] = {}
         for schema, location, resource, below, around in self._in_place:
             children = [self._place(child, around) for child in below if isinstance(child, dict)]
             edges.setdefault((id(schema), resource), (location, []))[1].extend(children)
-        on_path: set[_Place] = set()
-        done: set[_Place] = set()
+        on_path: set[_Spot] = set()
+        done: set[_Spot] = set()
         for start in edges:
             path = [(start, iter(edges[start][1]))] if start not in done else []
             on_path.add(start)
@@ -290,7 +294,7 @@ class Converter:
                     path.append((child, iter(edges[child][1])))
             on_path.discard(start)
 
-    def _place(self, schema: dict[str, Any], around: Resource) -> _Place:
+    def _place(self, schema: dict[str, Any], around: Resource) -> _Spot:
         """Return what tells a schema apart: the object, and the resource it was converted in."""
         if id(schema) not in around.nodes:
             around = self.document.enter(schema, None, around)

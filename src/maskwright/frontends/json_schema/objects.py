@@ -23,7 +23,7 @@ def properties(conv: Converter, key: str, _value: Any) -> None:
         return
     if key == "additionalProperties" and "patternProperties" in schema:
         return
-    members = []
+    members: dict[str, int] = {}
     if "properties" in schema:
         by_name = _schemas_by_name(conv, "properties")
         members = conv.named_nodes(by_name, "properties")
@@ -32,7 +32,7 @@ def properties(conv: Converter, key: str, _value: Any) -> None:
         by_pattern = _schemas_by_name(conv, "patternProperties")
         expressions = {t: pattern_expression(conv, t, "patternProperties", t) for t in by_pattern}
         named = conv.named_nodes(by_pattern, "patternProperties")
-        patterns = [(expressions[text], node) for text, node in named]
+        patterns = [(expressions[text], node) for text, node in named.items()]
     additional: Any = schema.get("additionalProperties", ABSENT)
     if members:
         conv.facts.add("named members")

@@ -49,12 +49,11 @@ class Resource:
         targets: References resolved so far.
         anchors: Schemas by the plain name of their anchor.
         dynamic_anchors: Those of them that a dynamic reference can find.
-        origin: The variant of the empty scope, which is the resource itself.
         scope: What evaluation came through, itself included.
     """
 
     __slots__ = (
-        "anchors", "dialect", "dynamic_anchors", "location", "nodes", "origin", "schema", "scope",
+        "_origin", "anchors", "dialect", "dynamic_anchors", "location", "nodes", "schema", "scope",
         "targets", "uri", "variants",
     )  # fmt: skip
 
@@ -67,9 +66,14 @@ class Resource:
         self.targets: dict[str, Target] = {}
         self.anchors: dict[str, tuple[dict[str, Any], Location]] = {}
         self.dynamic_anchors: dict[str, tuple[dict[str, Any], Location]] = {}
-        self.origin = self
+        self._origin: Resource | None = None  # not itself, which would keep it alive
         self.scope: Scope = NO_SCOPE
         self.variants: dict[Scope, Resource] = {}
+
+    @property
+    def origin(self) -> Resource:
+        """The variant of the empty scope, which is the resource itself."""
+        return self if self._origin is None else self._origin
 
     def variant(self, scope: Scope) -> Resource:
         """Return the resource with nodes of its own for a scope."""
@@ -79,7 +83,7 @@ class Resource:
             found.targets = self.targets
             found.anchors = self.anchors
             found.dynamic_anchors = self.dynamic_anchors
-            found.origin = self
+            found._origin = self
             found.scope = scope
             self.variants[scope] = found
         return found

@@ -46,10 +46,6 @@ def admits_type(conv: Converter, name: str) -> bool:
 def type_(conv: Converter, key: str, value: Any) -> None:
     """`type`: a name or an array of names."""
     or_null = conv.nullable and conv.schema.get("nullable") is True
-    known = conv.type_nodes.get(value) if isinstance(value, str) and not or_null else None
-    if known is not None:
-        conv.parts.append(known)
-        return
     mask = _type_mask(conv, key, value)
     if or_null:
         mask |= f.TYPE_NULL
@@ -57,7 +53,7 @@ def type_(conv: Converter, key: str, value: Any) -> None:
         conv.facts.add("exact numbers")
     node = conv.builder.types(mask)
     conv.parts.append(node)
-    if isinstance(value, str) and not or_null:
+    if isinstance(value, str) and not conv.nullable:
         conv.type_nodes[value] = node
 
 
