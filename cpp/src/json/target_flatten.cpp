@@ -17,6 +17,13 @@
 
 namespace maskwright {
 
+namespace {
+
+// So many branches of a oneOf are compared with each other, each with each.
+constexpr std::size_t kFewBranches = 16;
+
+}  // namespace
+
 // The types of the values that can satisfy a word.
 uint32_t TargetTable::types_of(uint32_t word) {
   if (is_derived(word)) return DerivedTable::type_of(derived().get(word).kind);
@@ -206,25 +213,44 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
     for (std::size_t i = 0; i < branches.size(); ++i) make(branches[i]);
     return;
   }
-  const bool covers = may_cover(options, choice);
+  // What satisfies a branch of a oneOf satisfies no other anyway.
+  const bool covers = !branches.exclusive && may_cover(options, choice);
   for (const std::size_t i : by_use(list, at)) {
     const auto branch = branches[i];
     if (outlines_.excludes(outline, branch) || is_covered(partial, branch)) continue;
-    const bool complete = make(branches.exclusive ? only(branches, i, outline) : branch);
+    const bool complete = make(branches.exclusive ? only(choice, i, outline) : branch);
     if (complete && covers && branch.size() == 1) covered = cover(covered, branch[0]);
   }
 }
 
 // Branch i of a oneOf, and none of the others. Those that the branch excludes need no mention.
-std::span<const uint32_t> TargetTable::only(const Branches& branches, std::size_t i,
+std::span<const uint32_t> TargetTable::only(uint32_t choice, std::size_t i,
                                             const OutlineRef& outline) {
+  const Branches& branches = branches_.of(choice);
   const OutlineRef with = outlines_.meet(outline, outlines_.of(branches[i][0]));
   exclusive_.assign(1, branches[i][0]);
-  for (std::size_t j = 0; j < branches.size(); ++j) {
-    if (j == i || outlines_.disjoint(with, outlines_.of(branches[j][0]))) continue;
+  const auto consider = [&](std::size_t j) {
+    if (j == i || outlines_.disjoint(with, outlines_.of(branches[j][0]))) return;
     exclusive_.push_back(negate(branches[j][0] & ~kSilent));
+  };
+  if (branches.size() <= kFewBranches) {
+    for (std::size_t j = 0; j < branches.size(); ++j) consider(j);
+  } else {
+    for (const uint32_t j : overlap_of(choice).candidates(static_cast<uint32_t>(i))) consider(j);
   }
   return exclusive_;
+}
+
+const OutlineOverlap& TargetTable::overlap_of(uint32_t choice) {
+  Overlaps& made = overlaps_[choice];
+  if (made.overlap == nullptr) {
+    const Branches& branches = branches_.of(choice);
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      made.outlines.push_back(outlines_.of(branches[i][0]));
+    }
+    made.overlap = std::make_unique<const OutlineOverlap>(made.outlines);
+  }
+  return *made.overlap;
 }
 
 // What decides nothing any more: negated choices that hold anyway, and choices that are made
