@@ -77,6 +77,7 @@ class TargetTable {
     uint32_t choice;   // the word that was replaced there
     uint32_t covered;  // in covered_: branches whose values other partial clauses take
     uint32_t length = 0;
+    OutlineRef outline = nullptr;  // of its words that are no choices; null: not known yet
   };
 
   bool names_matter(uint32_t options) const;
@@ -93,6 +94,7 @@ class TargetTable {
   uint32_t types_of(uint32_t word);
   bool has_types(std::span<const uint32_t> list);
   bool may_exclude(std::span<const uint32_t> list) const;
+  OutlineRef outline_of(uint32_t partial);
   void narrow(uint32_t options, uint32_t partial, Clauses& clauses);
   void drop_implied(uint32_t options, const OutlineRef& outline, std::vector<uint32_t>& list);
   std::size_t narrowest_choice(uint32_t partial, const OutlineRef& outline,

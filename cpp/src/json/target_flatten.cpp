@@ -189,6 +189,14 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
   const Branches& branches = branches_.of(choice);
   uint32_t covered = partials_[partial].covered;
   std::vector<uint32_t> next;
+  // The outline of a branch and all that was there before it.
+  const auto outline_with = [&](std::span<const uint32_t> words) {
+    OutlineRef with = outline;
+    for (const uint32_t word : words) {
+      if (!branches_.is_choice(word)) with = outlines_.meet(with, outlines_.of(word));
+    }
+    return with;
+  };
   // Says whether the new partial clause has all values of the branch.
   const auto make = [&](std::span<const uint32_t> middle) {
     marks_.clear();
@@ -197,11 +205,15 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
       if (partials_[p].choice != kNone) marks_.insert(partials_[p].choice);
     }
     next.clear();
-    if (!add(options, list.first(at), next) || !add(options, middle, next)) return true;
+    if (!add(options, list.first(at), next)) return true;
+    const std::size_t before = next.size();
+    if (!add(options, middle, next)) return true;
+    const OutlineRef with =
+        outline == nullptr ? nullptr : outline_with(std::span(next).subspan(before));
     // A branch that comes back to its own choice has no values that the others do not give.
     if (marks_.contains(choice)) return false;
     if (add(options, list.subspan(at + 1), next)) {
-      remember(options, next, {partial, choice, covered});
+      remember(options, next, {partial, choice, covered, 0, with});
     }
     return true;
   };
@@ -297,27 +309,28 @@ std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& ou
   return best;
 }
 
+OutlineRef TargetTable::outline_of(uint32_t partial) {
+  if (partials_[partial].outline != nullptr) return partials_[partial].outline;
+  auto outline = std::make_shared<const Outline>();
+  for (const uint32_t word : words_of(partial)) {
+    if (!branches_.is_choice(word)) outline = outlines_.meet(outline, outlines_.of(word));
+  }
+  return outline;
+}
+
 // One partial clause whose choices may exclude each other.
 void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
   const auto words = words_of(partial);
-  auto outline = std::make_shared<const Outline>();
-  std::size_t num_choices = 0;
-  for (const uint32_t word : words) {
-    if (branches_.is_choice(word)) {
-      ++num_choices;
-    } else {
-      outline = outlines_.meet(outline, outlines_.of(word));
-    }
-  }
+  const OutlineRef outline = outline_of(partial);
   if (outline->empty()) return;
-  if (num_choices == 0) {
+  if (std::ranges::none_of(words, [&](uint32_t word) { return branches_.is_choice(word); })) {
     clauses.emplace_back(words.begin(), words.end());
     return;
   }
   std::vector<uint32_t> list(words.begin(), words.end());
   drop_implied(options, outline, list);
   if (list.size() != words.size()) {
-    remember(options, list, {partial, kNone, partials_[partial].covered});
+    remember(options, list, {partial, kNone, partials_[partial].covered, 0, outline});
     return;
   }
   const std::size_t at = narrowest_choice(partial, outline, list);
