@@ -7,7 +7,7 @@ only the values of its own type.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from . import format as f
 from ._pools import Pools, check_bounds
@@ -29,7 +29,7 @@ def _decimal(text: str) -> str:
 def _unique(members: Mapping[str, int] | Iterable[tuple[str, int]]) -> Mapping[str, int]:
     if isinstance(members, dict):
         return members
-    pairs = list(members)
+    pairs: list[tuple[str, int]] = list(cast("Iterable[tuple[str, int]]", members))
     if len(dict(pairs)) != len(pairs):
         raise ValueError("object() names a key twice")
     return dict(pairs)

@@ -1,7 +1,8 @@
 """The two pools behind the builder: words and bytes.
 
 Idea: a record is written once, straight into a flat list of ints, so that no object is made per
-expression or node; equal byte strings share one place, and so do equal texts. Cost: amortised constant per word.
+expression or node; equal byte strings share one place, and so do equal texts.
+Cost: amortised constant per word.
 """
 
 from __future__ import annotations

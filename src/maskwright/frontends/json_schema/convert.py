@@ -242,7 +242,7 @@ class Converter:
         """Return the nodes of schemas in an array below the one at hand."""
         nodes = []
         for index, value in enumerate(values):
-            nodes.append(self.node(value, keyword, str(index)))  # noqa: PERF401 - a frame less
+            nodes.append(self.node(value, keyword, str(index)))
         return nodes
 
     def target_node(self, schema: dict[str, Any], location: Location, resource: Resource) -> int:
