@@ -46,7 +46,6 @@ class Resource:
         dialect: What its keywords mean.
         nodes: By identity of a schema object: its node; -1 while it is under construction, and
             ``-2 - node`` once something refers to it in that time through the reserved ``node``.
-        targets: References resolved so far.
         anchors: Schemas by the plain name of their anchor.
         dynamic_anchors: Those of them that a dynamic reference can find.
         scope: What evaluation came through, itself included.
@@ -54,7 +53,7 @@ class Resource:
 
     __slots__ = (
         "_origin", "anchors", "dialect", "dynamic_anchors", "location", "nodes", "schema", "scope",
-        "targets", "uri", "variants",
+        "uri", "variants",
     )  # fmt: skip
 
     def __init__(self, schema: Any, location: Location, uri: str, dialect: Dialect) -> None:
@@ -63,7 +62,6 @@ class Resource:
         self.uri = uri
         self.dialect = dialect
         self.nodes: dict[int, int] = {}
-        self.targets: dict[str, Target] = {}
         self.anchors: dict[str, tuple[dict[str, Any], Location]] = {}
         self.dynamic_anchors: dict[str, tuple[dict[str, Any], Location]] = {}
         self._origin: Resource | None = None  # not itself, which would keep it alive
@@ -80,7 +78,6 @@ class Resource:
         found = self.variants.get(scope)
         if found is None:
             found = Resource(self.schema, self.location, self.uri, self.dialect)
-            found.targets = self.targets
             found.anchors = self.anchors
             found.dynamic_anchors = self.dynamic_anchors
             found._origin = self
