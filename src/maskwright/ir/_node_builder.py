@@ -110,7 +110,7 @@ class NodeBuilder(Pools):
             raise ValueError(f"literal mask {literals} is outside 0..7")
         node_list = list(nodes)
         self._check_nodes(node_list)
-        decimals = [*dict.fromkeys(numbers)]
+        decimals = numbers and [*dict.fromkeys(numbers)]
         if not all(map(f.is_decimal, decimals)):
             wrong = next(text for text in decimals if not f.is_decimal(text))
             raise ValueError(_not_decimal(wrong))

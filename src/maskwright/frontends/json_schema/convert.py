@@ -42,10 +42,6 @@ Places: TypeAlias = "dict[int, Place]"
 """Where the first schema with a node stands, by node."""
 
 
-def _no_effect(_conv: Converter, _key: str, _value: Any) -> None:
-    """A keyword that neither constrains values nor is worth a mention."""
-
-
 def _nullable(conv: Converter, key: str, _value: Any) -> None:
     """`nullable`: belongs to `type`, and has no effect without it."""
     if "type" not in conv.schema:
@@ -114,6 +110,8 @@ class Converter:
         self._deferred: list[tuple[dict[str, Any], Location, Resource, int]] = []
         # By identity of a dialect; it lives as long as the resources that have it.
         self._tables: dict[int, Mapping[str, Handler]] = {}
+        self._dialect: Dialect | None = None
+        self._handlers: Mapping[str, Handler] = {}
         # Schemas that judge the same instance as the schema they stand in or are referred from.
         self._in_place: list[tuple[dict[str, Any], Location, Resource, list[Any], Resource]] = []
         self._cyclic = False
@@ -136,42 +134,39 @@ class Converter:
 
     def _convert(self, schema: dict[str, Any], location: Location, resource: Resource) -> int:
         """Return the node of a schema that has none yet."""
+        if self._depth == _MAX_NESTED:
+            return self._defer(schema, location, resource)
         nodes = resource.nodes
         key = id(schema)
-        if self._depth == _MAX_NESTED:
-            self._cyclic = True  # it may be: edges back to it are not seen as such
-            node = nodes[key] = self.builder.reserve()
-            self._deferred.append((schema, location, resource, node))
-            return node
         nodes[key] = -1
-        around = self.schema, self.location, self.resource, self.parts
-        parts: list[int] = []
-        at_hand = False  # most schemas are but a type and annotations, and need no handler
+        dialect = resource.dialect
+        if dialect is not self._dialect:
+            self._use(dialect)
+        handlers, type_nodes, ignored = self._handlers, self.type_nodes, self.ignored
         if self.recorder is not None:
             self.recorder.enter(schema, location)
-        dialect = resource.dialect
-        handlers = self._tables.get(id(dialect)) or self._make_table(dialect)
-        type_nodes = self.type_nodes
-        ignored = self.ignored
-        alone = dialect.ref_alone and "$ref" in schema
-        for keyword, value in schema.items():
+        parts: list[int] = []
+        around = None  # most schemas are but a type and annotations, and need no handler
+        items: Any = schema.items()
+        if dialect.ref_alone and "$ref" in schema:
+            ignored += [(location, keyword) for keyword in schema if keyword not in _STRUCTURAL]
+            items = (("$ref", schema["$ref"]),)
+        for keyword, value in items:
             handler = handlers.get(keyword)
-            if alone and keyword != "$ref":
-                handler = None if keyword not in _STRUCTURAL else _no_effect
-            if handler is None and type(keyword) is str:
+            if handler is None:
+                if type(keyword) is not str:
+                    raise non_string_key(keyword, location)
                 ignored.append((location, keyword))
             elif keyword == "type" and type(value) is str and value in type_nodes:
                 parts.append(type_nodes[value])
             else:
-                if not at_hand:
-                    at_hand = True
+                if around is None:
+                    around = self.schema, self.location, self.resource, self.parts
                     self._depth += 1
                     self.schema = schema
                     self.location = location
                     self.resource = resource
                     self.parts = parts
-                if handler is None:
-                    raise non_string_key(keyword, location)
                 handler(self, keyword, value)
         node = parts[0] if len(parts) == 1 else self.builder.all_of(parts)
         state = nodes[key]
@@ -180,20 +175,31 @@ class Converter:
             self.builder.define_node(-2 - state, node)
         if self.places is not None:
             self._note_place((location, schema), parts, node, state)
-        if at_hand:
+        if around is not None:
             self._depth -= 1
             self.schema, self.location, self.resource, self.parts = around
+            if self._dialect is not around[2].dialect:
+                self._use(around[2].dialect)
         return node
 
-    def _make_table(self, dialect: Dialect) -> Mapping[str, Handler]:
-        """Return the handlers of a dialect, as the options ask for them."""
-        table = dialect.handlers
-        if self.nullable:
-            table = {**table, "nullable": _nullable}
-        if self.recorder is not None:
-            table = {key: self.recorder.recorded(handler) for key, handler in table.items()}
-        self._tables[id(dialect)] = table
-        return table
+    def _defer(self, schema: dict[str, Any], location: Location, resource: Resource) -> int:
+        self._cyclic = True  # it may be: edges back to it are not seen as such
+        node = resource.nodes[id(schema)] = self.builder.reserve()
+        self._deferred.append((schema, location, resource, node))
+        return node
+
+    def _use(self, dialect: Dialect) -> None:
+        """Take the handlers of a dialect, as the options ask for them."""
+        self._dialect = dialect
+        table = self._tables.get(id(dialect))
+        if table is None:
+            table = dialect.handlers
+            if self.nullable:
+                table = {**table, "nullable": _nullable}
+            if self.recorder is not None:
+                table = {key: self.recorder.recorded(handler) for key, handler in table.items()}
+            self._tables[id(dialect)] = table
+        self._handlers = table
 
     def _note_place(self, place: Place, parts: list[int], node: int, state: int) -> None:
         assert self.places is not None

@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LimitExceededError, UnsupportedFeatureError
-from .convert import ABSENT
 from .faults import malformed
 from .locations import render
 
@@ -80,8 +79,11 @@ _KEYS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 def bounds(conv: Converter, key: str, _value: Any) -> None:
     """`minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; the first does all of them."""
     schema = conv.schema
-    if next(name for name in _KEYS if name in schema) != key:
-        return
+    for name in _KEYS:
+        if name == key:
+            break
+        if name in schema:
+            return
     low, low_flag, low_exclusive = _side(conv, "minimum", "exclusiveMinimum")
     high, high_flag, high_exclusive = _side(conv, "maximum", "exclusiveMaximum")
     number = conv.builder.number
@@ -99,9 +101,9 @@ def _side(conv: Converter, key: str, exclusive_key: str) -> tuple[str | None, bo
     bound = None
     if key in schema:
         bound = number_text(conv, schema[key], "a number", key)
-    exclusive: Any = schema.get(exclusive_key, ABSENT)
-    if exclusive is ABSENT:
+    if exclusive_key not in schema:
         return bound, False, None
+    exclusive: Any = schema[exclusive_key]
     form = conv.resource.dialect.exclusive
     if isinstance(exclusive, bool):
         if form == "number":
