@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 60
 PYTEST_ARGS ?=
 CONFORMANCE_ARGS ?=
-BENCH_ARGS ?= --quick
+BENCH_ARGS ?=
 # What pip says while it builds the package; -v shows each compile step.
 PIP_OUTPUT ?= -q
 
@@ -30,7 +30,7 @@ CTEST := PATH="$(abspath $(BIN)):$$PATH" ctest
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test conformance conformance-update lint format types layers stubs stubs-update cpp-test cpp-asan cpp-tsan \
-  fuzz bench wheel clean
+  fuzz bench bench-quick bench-hard bench-micro bench-peers wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1|\2/' | \
@@ -127,8 +127,20 @@ fuzz: $(VENV)/.stamp-build ## Run each fuzz target for FUZZ_SECONDS (needs clang
 	$(CMAKE) --build --preset fuzz
 	FUZZ_SECONDS="$(FUZZ_SECONDS)" bash tools/fuzz.sh build/fuzz
 
-bench: $(VENV)/.stamp-package ## Run the benchmarks (BENCH_ARGS=--quick, ...)
-	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+bench-peers: $(VENV)/.stamp-package ## Install the engines that the benchmarks compare
+	$(PIP) install -q -r benchmarks/requirements.txt
+
+bench: $(VENV)/.stamp-package ## Run the full benchmark; write docs/benchmarks.md (BENCH_ARGS=...)
+	$(BIN)/python -m benchmarks.run --docs docs $(BENCH_ARGS)
+
+bench-quick: $(VENV)/.stamp-package ## Run a sample of it in 3 minutes, into build/bench
+	$(BIN)/python -m benchmarks.run --quick $(BENCH_ARGS)
+
+bench-hard: $(VENV)/.stamp-package ## Run the hard inputs; write docs/benchmarks_hard.md
+	$(BIN)/python -m benchmarks.hard --docs docs $(BENCH_ARGS)
+
+bench-micro: $(VENV)/.stamp-package ## Time single operations
+	$(BIN)/python -m benchmarks.micro $(BENCH_ARGS)
 
 wheel: $(VENV)/.stamp-build ## Build a wheel into dist/
 	$(PIP) wheel --no-deps --no-build-isolation -w dist .

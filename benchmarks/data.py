@@ -21,6 +21,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# Kinds of sources.
+JSON_SCHEMA = "json_schema"
+REGEX = "regex"
+EBNF = "ebnf"
+
 OWN_SCHEMAS = Path(__file__).resolve().parent / "schemas"
 
 
@@ -34,12 +39,13 @@ class Instance:
 
 @dataclass(frozen=True)
 class SchemaFile:
-    """A schema as text, and instances to try on it."""
+    """A schema as text, or a source of another kind, and instances to try on it."""
 
     family: str
     name: str
     schema: str
     instances: tuple[Instance, ...]
+    kind: str = JSON_SCHEMA
 
 
 def to_text(value: object) -> str:
@@ -105,6 +111,11 @@ def sample(corpus: Sequence[SchemaFile], count: int, seed: int) -> list[SchemaFi
     ]
     placed.sort(key=lambda entry: entry[:2])
     return [file for _, _, file in placed]
+
+
+def shuffled(files: Sequence[SchemaFile], seed: int) -> list[SchemaFile]:
+    """Return the files in an order that depends on seed and names alone."""
+    return sorted(files, key=lambda file: _rank(seed, f"{file.family}/{file.name}"))
 
 
 def _rank(seed: int, name: str) -> bytes:

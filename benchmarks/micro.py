@@ -3,8 +3,9 @@
     python -m benchmarks.micro
 
 Short operations are timed in batches, so that the clock's own cost does not count, and the median
-is taken over many batches: it survives a busy machine better than a mean. The figures are about
-this engine alone; run.py compares engines.
+is taken over many batches: it survives a busy machine better than a mean. Where a floor is known,
+a copy of one row, the figure is also given as a multiple of it, measured in the same run. The
+figures are about this engine alone; run.py compares engines.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import statistics
 import sys
 import time
@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING, Any
 if __package__ in {None, ""}:  # started as a file: make the folder importable as a package
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from benchmarks import synthetic_tokenizer
+from benchmarks.engines.maskwright import OPTIONS
 from benchmarks.machine import LoadWatch
-from benchmarks.process import ROOT
-from benchmarks.report import number, table
-from benchmarks.tokens import TokenizerFile, make_encoder, read_tokenizer
+from benchmarks.report import markdown_table, number
+from benchmarks.tokens import TokenizerFile, find_tokenizer, make_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +69,7 @@ class Figure:
     name: str
     median_us: float
     samples: int
+    note: str = ""
 
 
 def median_us(
@@ -102,15 +102,6 @@ def wide_schema(fields: int = FIELDS) -> str:
     return json.dumps({"type": "object", "properties": properties, "required": required})
 
 
-def find_tokenizer(name: str) -> TokenizerFile:
-    """Return the test data's tokenizer of that name, or the synthetic one."""
-    if folder := os.environ.get("MASKWRIGHT_TEST_DATA"):
-        return read_tokenizer(Path(folder) / "tokenizers" / name / "tokenizer.json", name)
-    path = ROOT / "build" / "bench" / "synthetic" / "tokenizer.json"
-    synthetic_tokenizer.write(path)
-    return read_tokenizer(path, "synthetic")
-
-
 def walk(matcher: Any, bitmask: Any, ids: list[int], action: Callable[[int], Any]) -> list[Any]:
     """Call `action` with each token at its place in the text; return what it returned."""
     results = []
@@ -123,28 +114,39 @@ def walk(matcher: Any, bitmask: Any, ids: list[int], action: Callable[[int], Any
     return results
 
 
+def row_copy_us(info: Any) -> float:
+    """Return the median time to copy one row of the bitmask: what no warm mask can be below."""
+    import numpy as np
+
+    source = np.zeros((info.vocab_size + 31) // 32, dtype=np.int32)
+    target = source.copy()
+    return median_us(lambda: np.copyto(target, source), batch=200, samples=99)
+
+
 def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> list[Figure]:
     """Time mask, accept, rollback, fork and apply along a text whose masks are all known."""
     import numpy as np
 
-    options: dict[str, Any] = {"any_order": True, "strict_mode": False}
     compiler = library.GrammarCompiler(info, max_threads=1)
-    matcher = library.GrammarMatcher(compiler.compile_json_schema(json.dumps(SCHEMA), **options))
+    matcher = library.GrammarMatcher(compiler.compile_json_schema(json.dumps(SCHEMA), **OPTIONS))
     bitmask = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
     logits = np.zeros((1, info.vocab_size), dtype=np.float32)
     walk(matcher, bitmask, ids, lambda _: None)  # makes every mask warm
 
-    def accept_all() -> None:
-        accept = matcher.accept_token
-        for token in ids:
-            accept(token)
-
     def accept_all_and_reset() -> None:
-        accept_all()
+        for token in ids:
+            matcher.accept_token(token)
         matcher.reset()
+
+    def accept_and_roll_back(token: int) -> None:
+        matcher.accept_token(token)
+        matcher.rollback(1)
 
     def time_fill(_: int) -> float:
         return median_us(lambda: matcher.fill_next_token_bitmask(bitmask), batch=50, samples=9)
+
+    def time_rollback(token: int) -> float:
+        return median_us(lambda: accept_and_roll_back(token), batch=20, samples=5)
 
     def time_fork(_: int) -> float:
         return median_us(matcher.fork, batch=20, samples=5)
@@ -155,17 +157,59 @@ def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> li
             lambda: library.apply_token_bitmask_inplace(logits, bitmask), batch=2, samples=5
         )
 
+    copy = row_copy_us(info)
     fills = walk(matcher, bitmask, ids, time_fill)
+    rollbacks = walk(matcher, bitmask, ids, time_rollback)
     forks = walk(matcher, bitmask, ids, time_fork)
     applies = walk(matcher, bitmask, ids, time_apply)
     accepts = median_us(accept_all_and_reset, samples=samples) / len(ids)
+    fill, slowest = statistics.median(fills), max(fills)
     return [
-        Figure("warm mask, median over a text", statistics.median(fills), len(fills)),
-        Figure("warm mask, slowest of a text", max(fills), len(fills)),
+        Figure("copy of one row", copy, 99),
+        Figure("warm mask, median over a text", fill, len(fills), f"{fill / copy:.1f} copies"),
+        Figure("warm mask, slowest of a text", slowest, len(fills), f"{slowest / copy:.1f} copies"),
         Figure("accept_token", accepts, samples),
+        Figure("accept_token and rollback", statistics.median(rollbacks), len(rollbacks)),
         Figure("fork", statistics.median(forks), len(forks)),
         Figure("apply to float32 logits", statistics.median(applies), len(applies)),
     ]
+
+
+# What a first mask has to walk: (name, compile method, source, text before the mask). A string's
+# is mostly a known class of characters and a residue, the others have no class that helps.
+COLD = (
+    ("string, a class and its residue", "compile_json_schema", '{"type": "string"}', '"'),
+    ("bounded string", "compile_json_schema", '{"type": "string", "maxLength": 9}', '"'),
+    ("start of any JSON value", "compile_json_schema", "{}", ""),
+    ("member name of an open object", "compile_json_schema", '{"type": "object"}', '{"'),
+    ("regex [a-z ]+, a full walk", "compile_regex", "[a-z ]+x", ""),
+    ("regex of words", "compile_regex", r"(\w+ )*\w+", ""),
+)
+
+
+def cold_figures(library: Any, info: Any, samples: int) -> list[Figure]:
+    """Time first masks of new grammars, and count the trie nodes that they visit."""
+    import numpy as np
+
+    bitmask = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
+    figures = []
+    for name, method, source, before in COLD:
+        options = OPTIONS if method == "compile_json_schema" else {}
+        times = []
+        for _ in range(samples):
+            compiler = library.GrammarCompiler(info, max_threads=1)
+            matcher = library.GrammarMatcher(getattr(compiler, method)(source, **options))
+            if before and not matcher.accept_string(before):
+                raise SystemExit(f"{before!r} was refused by {source}")
+            nodes = compiler.stats().visited_nodes
+            start = time.perf_counter_ns()
+            matcher.fill_next_token_bitmask(bitmask)
+            times.append((time.perf_counter_ns() - start) / 1000.0)
+        nodes = compiler.stats().visited_nodes - nodes
+        middle = statistics.median(times)
+        note = f"{nodes:,} nodes" + (f", {middle * 1000 / nodes:.1f} ns each" if nodes else "")
+        figures.append(Figure(f"first mask: {name}", middle, samples, note))
+    return figures
 
 
 def compile_figures(library: Any, info: Any, samples: int) -> list[Figure]:
@@ -173,10 +217,9 @@ def compile_figures(library: Any, info: Any, samples: int) -> list[Figure]:
     import numpy as np
 
     bitmask = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
-    options: dict[str, Any] = {"any_order": True, "strict_mode": False}
 
     def compile_text(text: str) -> Any:
-        return library.GrammarCompiler(info, max_threads=1).compile_json_schema(text, **options)
+        return library.GrammarCompiler(info, max_threads=1).compile_json_schema(text, **OPTIONS)
 
     def first_mask(text: str) -> None:
         library.GrammarMatcher(compile_text(text)).fill_next_token_bitmask(bitmask)
@@ -228,12 +271,13 @@ def main() -> int:
     gc.collect()
     gc.freeze()
     figures = matcher_figures(maskwright, info, encode(TEXT), args.samples)
+    figures += cold_figures(maskwright, info, args.samples)
     figures += compile_figures(maskwright, info, args.samples)
     figures += vocabulary_figures(maskwright, tokenizer, info)
     machine = watch.finish()
-    rows = [(figure.name, number(figure.median_us), figure.samples) for figure in figures]
+    rows = [(f.name, number(f.median_us), f.note, f.samples) for f in figures]
     print(f"Vocabulary {tokenizer.description}, {tokenizer.vocab_size:,} tokens. {machine}\n")
-    print(table(("operation", "median µs", "samples"), rows))
+    print(markdown_table(("operation", "median µs", "", "samples"), rows))
     if args.json:
         data = {"machine": machine, "figures": [vars(figure) for figure in figures]}
         args.json.write_text(json.dumps(data, indent=1), encoding="utf-8")

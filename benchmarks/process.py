@@ -38,19 +38,26 @@ class EngineProcess:
     """One engine in a subprocess that is started when needed."""
 
     def __init__(
-        self, name: str, tokenizer: TokenizerFile, *, seconds: float, memory_mib: int
+        self,
+        name: str,
+        tokenizer: TokenizerFile,
+        *,
+        seconds: float,
+        memory_mib: int,
+        shared: bool = False,
     ) -> None:
         self.name = name
         self.info: dict[str, Any] = {}
         self._seconds = seconds
         self._command = [sys.executable, "-m", "benchmarks.worker", name, str(tokenizer.path)]
         self._command += [str(tokenizer.vocab_size), str(tokenizer.stop_token_id), str(memory_mib)]
+        self._command += ["--shared"] if shared else []
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
         self._errors: IO[bytes] | None = None
 
-    def start(self) -> None:
-        """Start the subprocess and wait until it is ready; raise if the engine is unavailable."""
+    def launch(self) -> None:
+        """Start the subprocess without waiting for it; `start` waits."""
         self._buffer = b""
         # A file, not a pipe: nobody has to read it for the engine to go on.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop()
@@ -62,12 +69,17 @@ class EngineProcess:
             cwd=ROOT,
             env={**os.environ, **ONE_THREAD},
         )
+
+    def start(self) -> None:
+        """Wait until the subprocess is ready; raise if the engine is unavailable."""
+        if self._process is None:
+            self.launch()
         stage = self._read_stage(time.monotonic() + LOAD_SECONDS)
         if stage is None or stage["stage"] != "ready":
             reason = stage["message"] if stage else self._last_error() or "does not start"
             self.stop()
             raise UnavailableError(reason)
-        self.info = stage
+        self.info = {**stage, "starts": self.info.get("starts", 0) + 1}
 
     def stop(self) -> None:
         """End the subprocess at once."""
@@ -80,12 +92,14 @@ class EngineProcess:
                         stream.close()
             self._process = None
 
-    def measure(self, file: SchemaFile, ids: Sequence[Sequence[int]]) -> Record:
+    def measure(self, file: SchemaFile, ids: Sequence[Sequence[int]], **options: Any) -> Record:
         """Measure one schema file.
 
         Args:
             file: The schema and its instances.
             ids: The token ids of each instance.
+            **options: `split=True`: also compile once more, front-end and core apart, where the
+                engine can. `repeats=n`: of n readings of a step in the second pass take the least.
 
         Returns:
             `status` ("ok", "refused", "timeout", "crash"), `ttfm_ns` if it compiled, and
@@ -100,12 +114,16 @@ class EngineProcess:
             "instances": [{"valid": i.valid, "verdict": None} for i in file.instances],
         }
         if self._process is None:
-            self.start()
+            try:
+                self.start()
+            except UnavailableError as error:
+                return {**record, "status": "crash", "message": f"does not start again: {error}"}
         assert self._process is not None
         assert self._process.stdin is not None
         deadline = time.monotonic() + self._seconds
+        request = {"source": file.schema, "kind": file.kind, "instances": instances, **options}
         try:
-            line = json.dumps({"schema": file.schema, "instances": instances}) + "\n"
+            line = json.dumps(request) + "\n"
             self._process.stdin.write(line.encode())
             self._process.stdin.flush()
         except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""The result of a run as Markdown and as data.
+"""The tables of a run, as Markdown and as data.
 
 Figures are microseconds. A ratio is the peer's figure divided by ours: above 1, ours is faster.
 """
@@ -12,13 +12,11 @@ from benchmarks import stats
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from benchmarks.stats import Record
-
 MAX_LISTED = 25
 METRIC_TITLES = {**stats.FILE_METRICS, **stats.STEP_METRICS}
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Format a Markdown table, the first column to the left, the others to the right."""
     lines = ["| " + " | ".join(header) + " |", "|---|" + "--:|" * (len(header) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
@@ -29,32 +27,30 @@ def number(value: float | None) -> str:
     """Format a figure with three significant digits or all its integer ones."""
     if value is None:
         return "-"
-    if value >= 100:
+    if abs(value) >= 100:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def data(
-    run: Mapping[str, Any], engines: Mapping[str, Mapping[str, Any]], subject: str
-) -> dict[str, Any]:
-    """Build the JSON result.
+def table_data(engines: Mapping[str, Mapping[str, Any]], subject: str) -> dict[str, Any]:
+    """Build the JSON result of one table.
 
     Args:
-        run: What was run: seed, files, options, machine.
         engines: Per engine `info` and `records` (one per file of the run, in its order).
         subject: The engine that the others are compared with.
     """
-    result: dict[str, Any] = {"run": dict(run), "subject": subject, "engines": {}, "peers": {}}
+    records = {name: engine["records"] for name, engine in engines.items()}
+    result: dict[str, Any] = {"subject": subject, "engines": {}, "peers": {}}
+    result["all"] = stats.side_by_side(records)
     for name, engine in engines.items():
-        records: Sequence[Record] = engine["records"]
         result["engines"][name] = {
             **engine["info"],
-            "tally": stats.tally(records),
-            "peak_mib": max((r.get("peak_mib", 0) for r in records), default=0),
-            "alone_us": stats.alone(records),
+            "tally": stats.tally(records[name]),
+            "peak_mib": max((r.get("peak_mib", 0) for r in records[name]), default=0),
+            "alone_us": stats.alone(records[name]),
         }
         if name != subject:
-            result["peers"][name] = stats.compare(engines[subject]["records"], records)
+            result["peers"][name] = stats.compare(records[subject], records[name])
     return result
 
 
@@ -85,32 +81,52 @@ def correctness(result: Mapping[str, Any]) -> str:
     rows = []
     for name, engine in result["engines"].items():
         counts = [engine["tally"][key] for key in stats.TALLY_KEYS]
-        cost = [number(engine["load_seconds"]), engine["peak_mib"]]
-        rows.append([name, engine["version"], *counts, *cost])
-    return table([*titles, "load s", "peak MiB"], rows)
+        rows.append([name, engine["version"], *counts])
+    return markdown_table(titles, rows)
+
+
+def side_by_side(result: Mapping[str, Any]) -> str:
+    """One row per figure, one column per engine, over what all engines managed."""
+    together = result["all"]["engines"]
+    rows: list[list[str]] = []
+    for key, title in METRIC_TITLES.items():
+        columns = [engine["metrics"][key] for engine in together.values()]
+        if any(column is None for column in columns):
+            continue
+        rows += [
+            [f"{title}, {name}", *(number(column[name]) for column in columns)]
+            for name in stats.PERCENTILE_NAMES
+        ]
+    return markdown_table(("µs", *together), rows)
+
+
+def memory(result: Mapping[str, Any]) -> str:
+    """One row per engine: time to load, peak, and growth per file over the files of all."""
+    rows = []
+    for name, engine in result["engines"].items():
+        growth = result["all"]["engines"][name]["growth_kib"]
+        grown = [number(growth[q]) if growth else "-" for q in ("p50", "p90", "p99", "max")]
+        starts = str(engine.get("starts", 1))
+        rows.append(
+            [name, number(engine["load_seconds"]), starts, f"{engine['peak_mib']:,}", *grown]
+        )
+    titles = ("engine", "load s", "started", "peak MiB")
+    return markdown_table(
+        (*titles, *(f"KiB per file, {q}" for q in ("p50", "p90", "p99", "max"))), rows
+    )
 
 
 def comparison(subject: str, peer: str, compared: Mapping[str, Any]) -> str:
     """The figures of two engines over what both managed, and their ratios."""
     rows: list[list[str]] = []
     for key, metric in compared["metrics"].items():
-        lines = ((f"{METRIC_TITLES[key]}: {subject}", "ours"), (peer, "peer"))
+        lines = ((f"{METRIC_TITLES[key]}: {subject}", "ours"), (f"… {peer}", "peer"))
         for title, side in lines:
             figures = [number(metric[side][name]) for name in stats.PERCENTILE_NAMES]
             rows.append([title, str(metric[side]["n"]), *figures])
         ratios = [metric["ratio"][name] for name in stats.PERCENTILE_NAMES]
         rows.append(["**ratio**", "", *(f"**{number(r)}**" for r in ratios)])
-    return table(("µs", "n", *stats.PERCENTILE_NAMES), rows)
-
-
-def own_figures(engine: Mapping[str, Any]) -> str:
-    """The figures of one engine over all that it managed."""
-    rows = [
-        [METRIC_TITLES[key], str(s["n"]), *(number(s[name]) for name in stats.PERCENTILE_NAMES)]
-        for key, s in engine["alone_us"].items()
-        if s is not None
-    ]
-    return table(("µs", "n", *stats.PERCENTILE_NAMES), rows)
+    return markdown_table(("µs", "n", *stats.PERCENTILE_NAMES), rows)
 
 
 def failures(subject: str, files: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -132,22 +148,3 @@ def failures(subject: str, files: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(lines) > MAX_LISTED:
         lines[MAX_LISTED:] = [f"- and {len(lines) - MAX_LISTED} more in the JSON result"]
     return lines
-
-
-def markdown(result: Mapping[str, Any], files: Sequence[Mapping[str, Any]]) -> str:
-    """Write the report."""
-    run, subject = result["run"], result["subject"]
-    parts = ["# Masks on real schemas, cold", "", f"`{run['command']}`", ""]
-    parts += [f"- {line}" for line in run["description"]]
-    parts += [f"- Machine: {run['machine']}", "", "## Right and wrong", "", correctness(result), ""]
-    for peer, compared in result["peers"].items():
-        parts += [f"## {subject} next to {peer}", ""]
-        common = f"{compared['files']} files that both compiled, {compared['instances']} instances"
-        parts += [f"Over {common} that both accepted.", ""]
-        parts += [comparison(subject, peer, compared), ""]
-    parts += ["## Each engine over all that it managed (not comparable)", ""]
-    for name, engine in result["engines"].items():
-        parts += [f"### {name}", "", own_figures(engine), ""]
-    if lines := failures(subject, files):
-        parts += [f"## What {subject} did not get right", "", *lines, ""]
-    return "\n".join(parts)

@@ -47,14 +47,19 @@ def percentile(ordered: Sequence[float], q: float) -> float:
     return ordered[max(rank, 1) - 1]
 
 
-def summarise(values_ns: Iterable[float]) -> dict[str, float] | None:
-    """Return count and percentiles in microseconds; None if there is no value."""
-    ordered = sorted(values_ns)
+def summarise(values: Iterable[float], per_unit: float = 1000.0) -> dict[str, float] | None:
+    """Return count and percentiles; None if there is no value.
+
+    Args:
+        values: Nanoseconds, or anything else.
+        per_unit: What a figure is divided by; by default, nanoseconds become microseconds.
+    """
+    ordered = sorted(values)
     if not ordered:
         return None
     summary: dict[str, float] = {"n": len(ordered)}
     for name, q in zip(PERCENTILE_NAMES, PERCENTILES, strict=True):
-        summary[name] = round(percentile(ordered, q) / 1000.0, 3)
+        summary[name] = round(percentile(ordered, q) / per_unit, 3)
     return summary
 
 
@@ -95,35 +100,91 @@ def collect(records: Sequence[Record], keep: Sequence[set[int] | None]) -> dict[
     return values
 
 
+def common_work(engines: Sequence[Sequence[Record]]) -> list[set[int] | None]:
+    """Return what all engines did, as `collect` takes it: only that may be compared.
+
+    Args:
+        engines: The records of each engine, of the same files in the same order.
+    """
+    return [
+        set.intersection(*map(accepted, records)) if all(map(compiled, records)) else None
+        for records in zip(*engines, strict=True)
+    ]
+
+
+def summaries(
+    records: Sequence[Record], keep: Sequence[set[int] | None]
+) -> dict[str, dict[str, float] | None]:
+    """Summarise the chosen work of one engine by metric."""
+    return {key: summarise(values) for key, values in collect(records, keep).items()}
+
+
 def alone(records: Sequence[Record]) -> dict[str, dict[str, float] | None]:
     """Summarise one engine over all that it managed; not comparable between engines."""
-    keep = [accepted(record) if compiled(record) else None for record in records]
-    return {key: summarise(values) for key, values in collect(records, keep).items()}
+    return summaries(records, common_work([records]))
 
 
 def compare(ours: Sequence[Record], peer: Sequence[Record]) -> dict[str, Any]:
     """Summarise two engines over what both managed, with the peer's figure divided by ours.
 
-    Args:
-        ours: Records of the engine that the run is about.
-        peer: Records of the other one, of the same files in the same order.
-
     Returns:
         `files` and `instances` in common, and per metric `ours`, `peer` and `ratio`.
     """
-    keep: list[set[int] | None] = [
-        accepted(a) & accepted(b) if compiled(a) and compiled(b) else None
-        for a, b in zip(ours, peer, strict=True)
-    ]
-    mine, theirs = collect(ours, keep), collect(peer, keep)
+    keep = common_work([ours, peer])
+    mine, theirs = summaries(ours, keep), summaries(peer, keep)
     metrics: dict[str, Any] = {}
-    for key in (*FILE_METRICS, *STEP_METRICS):
-        a, b = summarise(mine[key]), summarise(theirs[key])
-        if a is None or b is None:
-            continue
-        metrics[key] = {"ours": a, "peer": b, "ratio": ratios(a, b)}
+    for key in mine:
+        a, b = mine[key], theirs[key]
+        if a is not None and b is not None:
+            metrics[key] = {"ours": a, "peer": b, "ratio": ratios(a, b)}
+    return {**count(keep), "metrics": metrics}
+
+
+def side_by_side(engines: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
+    """Summarise all engines over what every one of them managed.
+
+    Returns:
+        `files` and `instances` in common; per engine `metrics` and `growth_kib`; `curves` with
+        (share of values that are larger, microseconds) per metric and engine.
+    """
+    keep = common_work(list(engines.values()))
+    result: dict[str, Any] = {**count(keep), "engines": {}, "curves": {}}
+    for name, records in engines.items():
+        values = collect(records, keep)
+        for key, numbers in values.items():
+            result["curves"].setdefault(key, {})[name] = curve(numbers)
+        growth = [r["growth_kib"] for r, k in zip(records, keep, strict=True) if grew(r, k)]
+        result["engines"][name] = {
+            "metrics": {key: summarise(numbers) for key, numbers in values.items()},
+            "growth_kib": summarise(growth, per_unit=1.0),
+        }
+    return result
+
+
+def grew(record: Record, chosen: set[int] | None) -> bool:
+    """Whether the file counts and got as far as a reading of its memory."""
+    return chosen is not None and "growth_kib" in record
+
+
+def count(keep: Sequence[set[int] | None]) -> dict[str, int]:
+    """Count the files and instances that were chosen."""
     common = [chosen for chosen in keep if chosen is not None]
-    return {"files": len(common), "instances": sum(map(len, common)), "metrics": metrics}
+    return {"files": len(common), "instances": sum(map(len, common))}
+
+
+def curve(values_ns: Iterable[float], points_per_decade: int = 24) -> list[tuple[float, float]]:
+    """Return points (share of values that are at least this large, microseconds).
+
+    Shares fall from 1 to that of the largest value alone, evenly spaced on a logarithmic axis.
+    """
+    ordered = sorted(values_ns)
+    total = len(ordered)
+    if not total:
+        return []
+    steps = int(math.log10(total) * points_per_decade)
+    shares = [10 ** (-k / points_per_decade) for k in range(steps + 1)] + [1 / total]
+    ranks = sorted({max(1, round(share * total)) for share in shares}, reverse=True)
+    return [(rank / total, ordered[total - rank] / 1000.0) for rank in ranks]
 
 
 def ratios(ours: Mapping[str, float], peer: Mapping[str, float]) -> dict[str, float | None]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from benchmarks.tokens import byte_alphabet
 
+DEFAULT_PATH = Path(__file__).resolve().parent.parent / "build/bench/synthetic/tokenizer.json"
 VOCAB_SIZE = 32_000
 SEED = 17
 SPECIAL_TOKENS = ("<|begin_of_text|>", "<|endoftext|>")

@@ -8,13 +8,14 @@ the same ids.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 # Names of end-of-turn tokens, where no configuration names one.
 STOP_NAMES = ("<|eot_id|>", "<|im_end|>", "<|return|>", "<end_of_turn>", "<|endoftext|>", "</s>")
@@ -45,6 +46,20 @@ def read_tokenizer(path: Path, description: str) -> TokenizerFile:
     return TokenizerFile(path, max(ids.values()) + 1, stop, description)
 
 
+def find_tokenizer(name: str) -> TokenizerFile:
+    """Return the test data's tokenizer of that name; without the data, the made-up one."""
+    if folder := os.environ.get("MASKWRIGHT_TEST_DATA"):
+        path = Path(folder) / "tokenizers" / name / "tokenizer.json"
+        if not path.exists():
+            raise SystemExit(f"MASKWRIGHT_TEST_DATA={folder}: no {path}")
+        return read_tokenizer(path, name)
+    from benchmarks import synthetic_tokenizer
+
+    path = synthetic_tokenizer.DEFAULT_PATH
+    synthetic_tokenizer.write(path)
+    return read_tokenizer(path, "synthetic")
+
+
 def token_ids(model: dict[str, Any]) -> dict[str, int]:
     """Return all tokens of a `tokenizer.json` with their ids, as they are spelled there."""
     vocab = model["model"]["vocab"]
@@ -53,6 +68,26 @@ def token_ids(model: dict[str, Any]) -> dict[str, int]:
         ids = {token: index for index, (token, _) in enumerate(vocab)}
     ids.update((added["content"], added["id"]) for added in model.get("added_tokens", ()))
     return ids
+
+
+def decode_vocab(path: Path) -> dict[int, bytes]:
+    """Return the bytes of all tokens that are text, by id.
+
+    Knows the two spellings of `tokenizer.json` files: bytes as characters, and characters with
+    `▁` for a space and `<0x0A>` for single bytes.
+    """
+    model = json.loads(path.read_text(encoding="utf-8"))
+    special = {added["content"] for added in model.get("added_tokens", ()) if added["special"]}
+    ids = {token: i for token, i in token_ids(model).items() if token not in special}
+    if "<0x0A>" in ids:
+        fallback = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
+        return {i: fallback.get(t, t.replace("▁", " ").encode()) for t, i in ids.items()}
+    spelled = set(model["model"]["vocab"])
+    alphabet = {char: byte for byte, char in byte_alphabet().items()}
+    return {
+        i: bytes(alphabet[char] for char in t) if t in spelled else t.encode()
+        for t, i in ids.items()
+    }
 
 
 def make_encoder(tokenizer: TokenizerFile) -> tuple[Callable[[str], list[int]], str]:

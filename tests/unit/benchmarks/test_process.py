@@ -13,7 +13,7 @@ FAKE = r"""
 import json, sys
 print('{"stage": "ready", "version": "1", "load_seconds": 0, "clock_ns": 1}', flush=True)
 for line in sys.stdin:
-    what = json.loads(line)["schema"]
+    what = json.loads(line)["source"]
     if what == "die":
         sys.exit("out of memory")
     print('{"stage": "compiled", "ttfm_ns": 5}', flush=True)

@@ -57,6 +57,38 @@ def test_only_what_both_engines_did_is_compared():
     assert metrics["total"]["peer"]["p50"] == 9.0
 
 
+def test_side_by_side_takes_only_what_every_engine_did():
+    both = instance(first=[1000], second=[1000])
+    refused = instance(verdict="refused", first=[7])
+    engines = {
+        "a": [record(both, both), record(both), record(both, ttfm_ns=9000)],
+        "b": [record(both, refused), record(ttfm_ns=None, status="timeout"), record(both)],
+        "c": [record(both, both), record(both), record(refused)],
+    }
+    engines["a"][0]["growth_kib"] = 12
+    together = stats.side_by_side(engines)
+    assert (together["files"], together["instances"]) == (2, 1)
+    assert together["engines"]["a"]["metrics"]["ttfm"]["max"] == 9.0
+    assert together["engines"]["a"]["metrics"]["mask_first"]["n"] == 1
+    assert together["engines"]["c"]["metrics"]["total"]["n"] == 1
+    assert together["engines"]["a"]["growth_kib"]["max"] == 12.0
+    assert together["engines"]["b"]["growth_kib"] is None
+    assert together["curves"]["mask_first"]["b"] == [(1.0, 1.0)]
+
+
+def test_curve_falls_from_all_values_to_the_largest():
+    values = [k * 1000 for k in range(1, 1001)]
+    points = stats.curve(values[::-1])
+    assert points[0] == (1.0, 1.0)
+    assert points[-1] == (0.001, 1000.0)
+    assert dict(points)[0.1] == 901.0
+    shares, times = zip(*points, strict=True)
+    assert list(shares) == sorted(shares, reverse=True)
+    assert list(times) == sorted(times)
+    assert len(points) < 80
+    assert stats.curve([]) == []
+
+
 def test_invalid_instances_have_no_times():
     let_through = instance(valid=False)
     assert stats.accepted(record(let_through, instance(first=[1], second=[1]))) == {1}

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from benchmarks import worker
-from benchmarks.engines import Session
+from benchmarks.engines.base import Session
 
 STOP = 40
 
@@ -21,7 +21,7 @@ class Literal:
         self._stubborn = stubborn
         self._broken_at = broken_at
 
-    def open(self, schema):
+    def open(self, schema, kind="json_schema"):  # noqa: ARG002 - as engines have it
         if schema == "bad":
             raise ValueError("no such schema")
         wanted = [ord(char) - 96 for char in schema] + [STOP]
@@ -43,9 +43,11 @@ class Literal:
         return Session(fill, accept, done.clear)
 
 
-def serve(engine, schema, *instances):
+def serve(engine, schema, *instances, **options):
     request = {
-        "schema": schema,
+        "source": schema,
+        "kind": "json_schema",
+        **options,
         "instances": [
             {"ids": [ord(char) - 96 for char in text], "valid": valid} for text, valid in instances
         ],
@@ -83,6 +85,72 @@ def test_schema_that_does_not_compile_is_refused_with_the_message():
 def test_token_in_the_mask_that_accept_refuses_is_reported():
     found = serve(Literal(stubborn=True), "ab", ("ab", True))[-1]["found"]
     assert (found["0"]["verdict"], found["0"]["disagreed"]) == ("refused", True)
+
+
+def test_token_outside_the_mask_that_accept_takes_is_reported():
+    found = serve(Literal(), "abc", ("abd", False))[-1]["found"]
+    # `Literal` accepts whatever comes: its mask is right, its accept is not.
+    assert (found["0"]["verdict"], found["0"]["disagreed"]) == ("refused", True)
+
+
+def test_token_that_mask_and_accept_refuse_is_no_disagreement():
+    row = np.zeros((1, 2), dtype=np.int32)
+    session = Session(lambda: True, lambda _: False, lambda: None)
+    outcome, _, _ = worker.Run(row, STOP).judge(session, [3])
+    assert outcome == {"verdict": "refused", "position": 0}
+
+
+def test_engine_that_gave_up_before_a_refusal_is_an_error():
+    row = np.zeros((1, 2), dtype=np.int32)
+    session = Session(lambda: True, lambda _: False, lambda: None, lambda: "too complex")
+    outcome, _, _ = worker.Run(row, STOP).judge(session, [3])
+    assert (outcome["verdict"], outcome["message"]) == ("error", "too complex")
+
+
+def test_of_several_readings_of_a_warm_step_the_least_counts(monkeypatch):
+    # Each call of the clock is a tick later; the ticks grow from pass to pass but for the third.
+    ticks = iter(tick for start in (0, 1000, 5000) for tick in spread(start))
+    monkeypatch.setattr(worker, "clock", lambda: next(ticks))
+    row = np.full((1, 2), -1, dtype=np.int32)
+    session = Session(lambda: True, lambda _: True, lambda: None)
+    found = worker.Run(row, STOP).again(session, [1], repeats=3)
+    assert found == {"mask_second": [2, 10], "accept_second": [3]}
+
+
+def spread(start):
+    """Readings of a pass over one token: mask, accept, mask; the pass at 1000 is the fastest."""
+    steps = {0: (30, 3, 11), 1000: (2, 40, 10), 5000: (7, 9, 12)}[start]
+    for step in steps:
+        yield start
+        start += step
+        yield start
+
+
+def test_answer_that_changes_when_the_text_comes_again_is_kept():
+    row = np.full((1, 2), -1, dtype=np.int32)
+    answers = iter([True, False])
+    session = Session(lambda: True, lambda _: next(answers), lambda: None)
+    found = worker.Run(row, STOP).again(session, [1], repeats=2)
+    assert (found["verdict"], found["disagreed"]) == ("refused", True)
+
+
+def test_memory_and_split_compile_are_reported_at_the_end():
+    engine = Literal()
+    engine.split_compile = lambda source, kind: (len(source), len(kind))
+    done = serve(engine, "ab", ("ab", True), split=True)[-1]
+    assert (done["front_end_ns"], done["core_ns"]) == (2, 11)
+    assert done["peak_mib"] > 0
+    assert "growth_kib" in done
+    assert "core_ns" not in serve(engine, "ab", ("ab", True))[-1]
+
+
+def test_memory_growth_is_what_stays_resident():
+    memory = worker.Memory()
+    kept = np.ones(1 << 23, dtype=np.uint8)
+    used = memory.finish()
+    assert kept.size
+    assert used["growth_kib"] >= 7 << 10
+    assert used["peak_mib"] >= 8
 
 
 def test_exception_along_the_text_is_an_error():
