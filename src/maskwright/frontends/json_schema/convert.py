@@ -147,11 +147,8 @@ class Converter:
             self.recorder.enter(schema, location)
         parts: list[int] = []
         around = None  # most schemas are but a type and annotations, and need no handler
-        items: Any = schema.items()
-        if dialect.ref_alone and "$ref" in schema:
-            ignored += [(location, keyword) for keyword in schema if keyword not in _STRUCTURAL]
-            items = (("$ref", schema["$ref"]),)
-        for keyword, value in items:
+        effective = self._effective(schema, location) if dialect.ref_alone else schema
+        for keyword, value in effective.items():
             handler = handlers.get(keyword)
             if handler is None:
                 if type(keyword) is not str:
@@ -178,9 +175,14 @@ class Converter:
         if around is not None:
             self._depth -= 1
             self.schema, self.location, self.resource, self.parts = around
-            if self._dialect is not around[2].dialect:
-                self._use(around[2].dialect)
         return node
+
+    def _effective(self, schema: dict[str, Any], location: Location) -> dict[str, Any]:
+        """Return the part of a schema that has an effect in drafts where a `$ref` stands alone."""
+        if "$ref" not in schema:
+            return schema
+        self.ignored += [(location, keyword) for keyword in schema if keyword not in _STRUCTURAL]
+        return {"$ref": schema["$ref"]}
 
     def _defer(self, schema: dict[str, Any], location: Location, resource: Resource) -> int:
         self._cyclic = True  # it may be: edges back to it are not seen as such
