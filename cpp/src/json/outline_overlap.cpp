@@ -124,7 +124,8 @@ void OutlineOverlap::collect_objects(uint32_t index, std::vector<uint32_t>& out)
     return;
   }
   take(values_);
-  for (const auto& [atom, found] : values_.by_number) out.insert(out.end(), found.begin(), found.end());
+  for (const auto& [atom, found] : values_.by_number)
+    out.insert(out.end(), found.begin(), found.end());
 }
 
 std::vector<uint32_t> OutlineOverlap::candidates(uint32_t index) const {

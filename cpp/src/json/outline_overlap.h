@@ -42,7 +42,7 @@ class OutlineOverlap {
   void collect_objects(uint32_t index, std::vector<uint32_t>& out) const;
 
   const std::vector<OutlineRef>& outlines_;
-  std::vector<uint32_t> any_;     // outlines of any value
+  std::vector<uint32_t> any_;      // outlines of any value
   File scalars_, values_, names_;  // by atom; by atom of the discriminator; closed ones by key
   std::vector<uint32_t> arrays_;
   uint32_t key_ = kNone;  // the discriminator

@@ -55,6 +55,10 @@ def number_text(conv: Converter, value: Any, expected: str, *tokens: str) -> str
         raise malformed(value, _FINITE, conv.location, *tokens)
     if not value:
         return "0"
+    text = str(value)
+    if "E" not in text and 2 * len(text) <= conv.max_number_digits:
+        # Short and without exponent, as nearly all are.
+        return text.rstrip("0").rstrip(".") if "." in text else text
     _, digits, exponent = value.as_tuple()
     if len(digits) + abs(int(exponent)) > conv.max_number_digits:
         raise _too_long(conv, tokens)
