@@ -27,7 +27,8 @@ from typing import Any
 import jsonschema
 
 from core_adapter import CoreMatcher
-from maskwright.errors import UnsatisfiableGrammarError
+from json_spellings import spellings
+from maskwright.errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from maskwright.frontends.json_schema import compile_json_schema
 from oracle import DisagreementError, Oracle
 from vocabularies import vocabulary
@@ -46,6 +47,7 @@ KEYS = ("a", "b", "c")
 EXPONENTS = [b"e%d" % exponent for exponent in sorted(range(-30, 31), key=abs)]
 KEY_TEXTS = [key.encode() for key in KEYS]
 MAX_STEPS_TO_END = 2000
+N_SPELLINGS = 3
 
 
 def judge_of(schema: Schema) -> Judge:
@@ -84,19 +86,6 @@ def values_over(scalars: Iterable[Any], keys: Iterable[str]) -> Iterator[Any]:
 def universe() -> tuple[Any, ...]:
     """The values over SCALARS and KEYS."""
     return tuple(values_over(SCALARS, KEYS))
-
-
-def spellings(value: Any) -> list[str]:
-    """Texts of a value: plain, with spaces, with escapes, with its members the other way round."""
-    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    texts = [plain, json.dumps(value)]
-    if '"a' in plain:
-        texts.append(plain.replace('"a', '"\\u0061'))
-    if isinstance(value, dict) and len(value) > 1:
-        texts.append(json.dumps(dict(reversed(value.items())), separators=(",", ":")))
-    if isinstance(value, int) and not isinstance(value, bool):
-        texts.append(plain + ".0")
-    return list(dict.fromkeys(texts))
 
 
 def open_string(text: bytes) -> bytes | None:
@@ -180,7 +169,7 @@ class World:
         for value in values:
             valid = self.valid(value)
             n_valid += valid
-            for text in spellings(value):
+            for text in self._spellings(value):
                 fork = None if matcher is None else matcher.fork()
                 got = bool(fork and fork.accept_bytes(text.encode()) and fork.is_completed())
                 if got != valid and (got or self.exact):
@@ -188,6 +177,12 @@ class World:
                 if got and matcher is not None and n_valid <= n_prefixes:
                     self._check_prefixes(matcher.fork(), text.encode())
         return n_valid
+
+    def _spellings(self, value: Any) -> set[str]:
+        """Some texts of a value, always the same."""
+        rng = random.Random(repr(value))
+        most = {**OPTIONS, **self.options}["max_whitespace_cnt"]
+        return {*spellings(value, rng, N_SPELLINGS, max_whitespace=most)}
 
     def _check_prefixes(self, matcher: CoreMatcher, text: bytes) -> None:
         ids = matcher.vocabulary.ids
@@ -303,3 +298,17 @@ def check_world(
     world.check_ends(alphabet, length, rng, limit)
     world.check_walks(rng, n_walks)
     return n_valid
+
+
+def refused_features(schemas: Iterable[Schema], options: dict[str, Any] | None = None) -> list[str]:
+    """The features that are named where a schema is refused, one for each such schema.
+
+    Tests on random schemas skip those; how many they are may not grow unseen.
+    """
+    features = []
+    for schema in schemas:
+        try:
+            World(schema, options=options or {})
+        except UnsupportedFeatureError as error:
+            features.append(error.feature)
+    return features

@@ -14,17 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from json_spellings import NumberText
+
 DRAFTS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
 SUITES = (*DRAFTS, *(f"{draft}-format" for draft in DRAFTS), "maskbench")
 REMOTE = "http://localhost:1234/"
 # Remote documents of other generations of the suite, which no draft here refers to.
 _FOREIGN = ("v1/", "draft3/")
-
-
-class NumberText(str):
-    """A number in an instance, as it was written."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from conformance import baseline, verdicts
-from conformance.cases import Case, Instance, NumberText
-from conformance.spellings import has_lone_surrogate, spellings
+from conformance.cases import Case, Instance
 from conformance.verdicts import Verdict, run_case
 from conformance.walks import Hints, Walk, examples_of, walk_vocabulary
+from json_spellings import NumberText, has_lone_surrogate, spellings
 from maskwright import GrammarCompiler
 
 VALUE = '{"a/b": [1, -0.5, 0, 12e3, "\\u00e9\\ud83d\\ude00\\n\\"", {"": null}], "c": true, "d": []}'

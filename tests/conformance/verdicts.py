@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
@@ -16,8 +15,8 @@ import referencing
 from jsonschema_specifications import REGISTRY as METASCHEMAS
 
 from conformance.cases import DRAFTS, Case, remotes
-from conformance.spellings import has_lone_surrogate, spellings
 from conformance.walks import Hints, Walk, walk_vocabulary
+from json_spellings import has_lone_surrogate, spellings
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import MaskwrightError, UnsatisfiableGrammarError
 
@@ -36,8 +35,8 @@ _VALIDATORS = dict(
 )
 _NEGATING = ('"not"', '"oneOf"', '"if"')
 _MAX_UNFINISHED = 3
-# After this no further walk through one schema starts.
-_WALK_SECONDS = 10
+# After so many steps no further walk through one schema starts.
+_MAX_WALK_STEPS = 4000
 # Beyond the exponents that are admitted for integers.
 _MAX_INTEGER_DIGITS = 4000
 _FORMAT = "format "
@@ -125,12 +124,13 @@ def _walk(case: Case, compiled: CompiledGrammar, rng: Random, walks: int, verdic
     hints = Hints(schema)
     judge = _Judge(case)
     ascii_only = "pattern" in case.schema_text or case.suite.endswith("-format")
-    deadline = time.monotonic() + _WALK_SECONDS
+    steps = 0
     for _ in range(walks):
-        if time.monotonic() > deadline:
+        if steps >= _MAX_WALK_STEPS:
             return
         walk = Walk(compiled, rng, hints, ascii_only=ascii_only)
         walk.run()
+        steps += walk.steps
         problem = walk.problem
         verdict.unfinished += walk.unfinished
         if verdict.unfinished == _MAX_UNFINISHED:

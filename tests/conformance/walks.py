@@ -120,6 +120,7 @@ class Walk:
         text: Where the walk has come.
         problem: What went wrong, or None.
         unfinished: It was given up.
+        steps: How many were made.
     """
 
     def __init__(
@@ -136,6 +137,7 @@ class Walk:
         self.text = b""
         self.problem: str | None = None
         self.unfinished = False
+        self.steps = 0
         self.inside = False
         self.read = 0
         self.check_at = rng.randrange(40)
@@ -144,6 +146,7 @@ class Walk:
         """Walk to the end, or until something is wrong."""
         free = self.rng.choice((0, 5, 20, 80))
         for step in range(MAX_STEPS):
+            self.steps = step
             if step == self.check_at:
                 self._compare_mask()
             if self.problem is not None:

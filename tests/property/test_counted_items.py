@@ -9,14 +9,14 @@ import random
 import pytest
 
 from core_adapter import CoreMatcher
-from json_worlds import World, check_world
+from json_worlds import World, check_world, refused_features
 from maskwright.errors import (
     LimitExceededError,
     UnsatisfiableGrammarError,
     UnsupportedFeatureError,
 )
 from maskwright.frontends.json_schema import compile_json_schema
-from vocabularies import make_vocabulary, vocabulary
+from vocabularies import vocabulary
 
 ITEMS = (None, True, 0, 1, "", "a", "b")
 SHAPES = ([], [1], [[1]], [1, 1], {}, {"a": 1}, {"a": 1, "b": 2}, {"a": "x"}, {"b": 2, "a": 1})
@@ -212,14 +212,28 @@ def random_array(rng, depth):
     return schema
 
 
-@pytest.mark.parametrize("seed", range(120))
-def test_random_schemas(seed):
+def random_schema(seed):
+    """An array schema, sometimes one of two."""
     rng = random.Random(seed)
     schema = random_array(rng, 2)
     if rng.random() < 0.2:
         schema = {"anyOf": [schema, random_array(rng, 1)]}
+    return schema
+
+
+SEEDS = range(120)
+
+
+def test_few_schemas_are_refused():
+    assert len(refused_features(random_schema(seed) for seed in SEEDS)) <= 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_schemas(seed):
     try:
-        check_world(schema, seed=seed, values=ARRAYS, alphabet=ALPHABET, limit=8, n_walks=3)
+        check_world(
+            random_schema(seed), seed=seed, values=ARRAYS, alphabet=ALPHABET, limit=8, n_walks=3
+        )
     except UnsupportedFeatureError as error:
         pytest.skip(f"not supported: {error.feature}")
 
@@ -276,46 +290,6 @@ def test_equal_values(one, other):
 def test_different_values(one, other):
     for text in (f"[{one},{other}]", f"[{other}, {one}]"):
         assert accepts({"uniqueItems": True}, text)
-
-
-SPANNING = [
-    b"1]",
-    b"1,",
-    b"1.0]",
-    b"1e1]",
-    b"-0,",
-    b"0]",
-    b"2]",
-    b"1 ]",
-    b",1]",
-    b"1,1",
-    b'"a"]',
-    b'a",',
-    b"]]",
-    b"1]]",
-]
-
-
-@pytest.mark.parametrize(
-    "text", ["[1,", "[10,", "[1,2,", "[0,", "[-0,", "[1, ", "[[1],[", "[1", "[1,1"]
-)
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "array"},
-        {},
-        {"items": {"type": "integer", "minimum": 0, "maximum": 10}},
-        {"prefixItems": [{"type": "integer"}, {"type": "integer"}], "items": {"type": "number"}},
-        {"type": ["object", "array"], "items": {"enum": [0, 1, 2, 10, [1], [2]]}},
-    ],
-    ids=json.dumps,
-)
-def test_tokens_that_span_the_end_of_an_item(schema, text):
-    v = make_vocabulary("spanning", [*(bytes([b]) for b in range(256)), *SPANNING])
-    matcher = CoreMatcher.compile(compile_json_schema({"uniqueItems": True, **schema})[0], v)
-    if matcher.accept_bytes(text.encode()):
-        accepted = {t for t in range(v.vocab_size) if matcher.fork().accept_token(t)}
-        assert matcher.allowed_tokens() == accepted
 
 
 # --- bounds ---------------------------------------------------------------------------------------

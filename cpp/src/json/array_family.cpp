@@ -272,7 +272,10 @@ bool ArrayFamily::may_differ(const Group& group, ValueId value, Progress& progre
     progress.used = RegisterPool::kUnknown;
     return true;
   }
-  if (holds_value(progress.used, value, regs)) return false;
+  if (holds_value(progress.used, value, regs)) {
+    regs.note_repeated();
+    return false;
+  }
   progress.used = add_value(progress.used, value, regs);
   return true;
 }

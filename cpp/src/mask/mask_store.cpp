@@ -46,7 +46,7 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
         ConfigSet own;
         own.add(config, arena);
         if (!way_out_.exists(own, arena)) continue;
-        refused_after(0, own, arena, refused);
+        refused_after(0, own, false, arena, refused);
       } else {
         refused_below(0, {config.state, config.reg}, arena, refused);
       }
@@ -146,13 +146,15 @@ void MaskStore::refused_below(uint32_t node, Target at, Arena& arena, std::vecto
   }
 }
 
-// The nodes below where nothing is left of some suspects, or nothing that can be completed. The
-// suspects themselves can be.
-void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, Arena& arena,
+// The nodes below that the configurations refuse though their entries may allow them. Entries take
+// every value that ends for a new one. So a text is followed while it can spell a suspect, and to
+// the end of all tokens once it has repeated a value: what was allowed only to an array that is out
+// of the running then is refused.
+void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, bool narrowed, Arena& arena,
                               std::vector<uint32_t>& out) {
   std::bitset<256> next;
   for (const Config& config : closed.configs()) way_out_.suspect(config, arena, next);
-  if (next.none()) return;
+  if (next.none() && !narrowed) return;
   const auto reads = [&](uint8_t byte) {
     return std::ranges::any_of(closed.configs(), [&](const Config& config) {
       return (store_.state(config.state).flags & kWhitespace) != 0 ||
@@ -164,20 +166,16 @@ void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, Arena& are
     const uint8_t byte = vocabulary_.byte(child);
     // Behind a byte the mask may go on from a number that ends there, if its value is none that the
     // array has: what no configuration reads then is refused, and not only absent.
-    if (!next[byte] || (node == 0 && !reads(byte))) continue;
+    if ((!next[byte] && !narrowed) || (node == 0 && !reads(byte))) continue;
     after.clear();
+    arena.regs().take_repeated();
     runner_.scan(closed.configs(), byte, arena, after);
-    if (after.size() == 1 && closed.size() == 1 && after[0].run > closed[0].run) {
-      // Whitespace changes nothing else.
-      refused_after(child, after, arena, out);
-      continue;
-    }
     const bool ends = !vocabulary_.tokens_at(child).empty();
     if (after.empty() || (ends && !way_out_.exists(after, arena))) {
       out.push_back(child);
     } else if (vocabulary_.has_children(child)) {
       runner_.close(after, arena, nullptr);
-      refused_after(child, after, arena, out);
+      refused_after(child, after, narrowed || arena.regs().take_repeated(), arena, out);
     }
   }
 }

@@ -165,6 +165,10 @@ class RegisterPool {
   // The configuration that is being asked can't tell whether it goes on.
   void note_unsure() { unsure_ = true; }
   bool take_unsure() { return std::exchange(unsure_, false); }
+  // A value ended that an array of unique items has already: that array's alternative is gone,
+  // though it goes on in masks.
+  void note_repeated() { repeated_ = true; }
+  bool take_repeated() { return std::exchange(repeated_, false); }
 
  private:
   static constexpr std::array<uint32_t, 1> kUnknownContent{kUnbounded};
@@ -172,6 +176,7 @@ class RegisterPool {
   WordInterner words_;
   Memory memory_ = Memory::kExact;
   bool unsure_ = false;
+  bool repeated_ = false;
 };
 
 struct Target {

@@ -90,7 +90,8 @@ class MaskStore {
                std::span<uint32_t> row);
   void read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row);
   void refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out);
-  void refused_after(uint32_t node, const ConfigSet& closed, Arena& arena,
+  // `narrowed`: a value was repeated on the way to the node.
+  void refused_after(uint32_t node, const ConfigSet& closed, bool narrowed, Arena& arena,
                      std::vector<uint32_t>& out);
   void append_key(const Config& config, Arena& arena, KeyWords& key);
   // The entry's id, or kMissing where it needs a walk and none is wanted.

@@ -1,7 +1,7 @@
 """Texts of one JSON value: spacing, order of members, escapes and forms of numbers vary.
 
 All of them mean the same to JSON Schema, so a schema accepts all or none. What the options of the
-compiler leave out is not made: whitespace around the value, or more than 256 bytes of it at once.
+compiler leave out is not made: whitespace around the value, or more of it at once than allowed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,14 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from conformance.cases import NumberText
 
+class NumberText(str):
+    """A number as it was written."""
+
+    __slots__ = ()
+
+
+MAX_WHITESPACE = 256
 _MAX_INDENT = 200
 _MAX_EXPONENT = 300
 _SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n"}
@@ -25,28 +31,35 @@ def plain(value: Any) -> str:
     return Speller(None).text(value)
 
 
-def spellings(value: Any, rng: Random, count: int) -> list[str]:
+def spellings(
+    value: Any, rng: Random, count: int, *, max_whitespace: int = MAX_WHITESPACE
+) -> list[str]:
     """Return the plain text of a value and ``count - 1`` random ones.
 
     Args:
-        value: As ``json`` reads it, numbers as `NumberText`.
+        value: As ``json`` reads it; numbers may be `NumberText`.
         rng: Where randomness comes from.
         count: How many.
+        max_whitespace: Bytes of whitespace that may stand between two tokens.
     """
-    return [plain(value)] + [Speller(rng).text(value) for _ in range(count - 1)]
+    return [plain(value)] + [
+        Speller(rng, max_whitespace=max_whitespace).text(value) for _ in range(count - 1)
+    ]
 
 
 class Speller:
     """One way to write values; each instance has a style of its own."""
 
-    def __init__(self, rng: Random | None) -> None:
+    def __init__(self, rng: Random | None, *, max_whitespace: int = MAX_WHITESPACE) -> None:
         self.rng = rng
+        self.spaces = [space for space in _SPACES if len(space) <= max_whitespace]
         self.escape_share = 0.0
         self.indent = None
         self.spaced = False
         if rng is not None:
             self.escape_share = rng.choice((0, 0, 0.2, 1))
-            self.indent = rng.choice((None, None, 0, 1, 4))
+            if max_whitespace > _MAX_INDENT:
+                self.indent = rng.choice((None, None, 0, 1, 4))
             self.spaced = rng.random() < 0.5
 
     def text(self, value: Any, depth: int = 0) -> str:
@@ -65,17 +78,21 @@ class Speller:
             if self.rng is not None and self.rng.random() < 0.7:
                 self.rng.shuffle(members)
             return self.bracketed("{}", members, depth)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return self.number(repr(value))
         return json.dumps(value)
 
     def space(self, otherwise: int = 0) -> str:
         """Return whitespace that may stand between two tokens."""
         if self.rng is not None and self.spaced:
-            return self.rng.choice(_SPACES)
+            return self.rng.choice(self.spaces)
         return " " * otherwise if self.rng is not None and self.indent is not None else ""
 
     def bracketed(self, brackets: str, parts: list[str], depth: int) -> str:
         """Join the parts of an array or object."""
-        if self.indent is None or not parts:
+        if not parts:
+            return brackets[0] + self.space() + brackets[1]
+        if self.indent is None:
             comma = f"{self.space()},{self.space()}"
             inner = comma.join(parts)
             return f"{brackets[0]}{self.space()}{inner}{self.space()}{brackets[1]}"
