@@ -66,18 +66,25 @@ class Recorder:
         self._refused: dict[str, str] = {}
         self._number_spellings: set[str] = set()
         self._loops: list[Location] = []
+        self._facts: set[str] = set()
         self.coverage = Coverage((), ())
 
-    def apply(self, conv: Converter, handler: Handler, keyword: str, value: Any) -> None:
-        """Convert one keyword of the schema at hand; note if it is refused, or narrows numbers."""
-        known, conv.facts = conv.facts, set()
-        try:
-            handler(conv, keyword, value)
-        except UnsupportedFeatureError as error:
-            self._refused[render(conv.location, keyword)] = error.message
-        if "exact numbers" in conv.facts:
-            self._number_spellings.add(render(conv.location, keyword))
-        conv.facts |= known
+    def recorded(self, handler: Handler) -> Handler:
+        """Return a handler that notes a keyword if it is refused or narrows numbers."""
+
+        def apply(conv: Converter, keyword: str, value: Any) -> None:
+            # What schemas below add is not the keyword's.
+            outside, conv.facts = conv.facts, set()
+            try:
+                handler(conv, keyword, value)
+            except UnsupportedFeatureError as error:
+                self._refused[render(conv.location, keyword)] = error.message
+            if "exact numbers" in conv.facts:
+                self._number_spellings.add(render(conv.location, keyword))
+            self._facts |= conv.facts
+            conv.facts = outside
+
+        return apply
 
     def enter(self, schema: dict[str, Any], location: Location) -> None:
         """Note a location."""
@@ -89,6 +96,7 @@ class Recorder:
 
     def finish(self, conv: Converter, ignored: tuple[str, ...], *, any_order: bool) -> None:
         """Make the report on a conversion that has come to its end; `coverage` is there then."""
+        conv.facts |= self._facts
         without_effect = frozenset(ignored)
         keywords: dict[str, KeywordReport] = {}
         warnings: list[LengthWarning] = []
