@@ -173,7 +173,8 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
     }
     return {possible ? edge_target : kDead, 0};
   }
-  const bool alive = is_alive(view(store_.content(edge_target)), words, regs);
+  const bool any = !words.empty() && (words[0] & kHasUnknown) != 0;
+  const bool alive = any || is_alive(view(store_.content(edge_target)), words, regs);
   return {alive ? edge_target : kDead, alive ? reg : 0};
 }
 
