@@ -359,15 +359,28 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     if (config.state != kDead) starts_.push_back({from[i], config, false});
   }
   std::vector<Escape> escapes;
+  const Config* closed = nullptr;  // levels_[0] is that configuration, closed, and returned nothing
   for (std::size_t i = 0; i < starts_.size(); ++i) {
     if (starts_[i].taken) continue;
     const uint32_t root = starts_[i].node;
-    levels_[0].set.clear();
-    take_starts(i, levels_[0].set);
-    if (levels_[0].set.empty()) continue;
-    const bool alone = enter(root, levels_[0].set, escapes);
-    if (arena_->regs().take_unsure()) unsure_.push_back(root);
-    settle(levels_[0], alone);
+    const bool single = i + 1 == starts_.size() || starts_[i + 1].node != root;
+    if (single && closed != nullptr && *closed == starts_[i].config) {
+      for (const uint32_t token : vocabulary_.tokens_at(root)) allow(token);
+    } else {
+      levels_[0].set.clear();
+      take_starts(i, levels_[0].set);
+      if (levels_[0].set.empty()) continue;
+      const std::size_t known = escapes.size();
+      const bool alone = enter(root, levels_[0].set, escapes);
+      const bool unsure = arena_->regs().take_unsure();
+      if (unsure) unsure_.push_back(root);
+      settle(levels_[0], alone);
+      const bool again = single && !unsure && escapes.size() == known &&
+                         vocabulary_.has_children(root) &&
+                         !is_done_at_bottom(starts_[i].config, store_);
+      closed = again ? &starts_[i].config : nullptr;
+    }
+    if (!vocabulary_.has_children(root)) continue;
     follow(TriePath{vocabulary_, vocabulary_.next(root)}, root, vocabulary_.depth(root), escapes);
   }
   return finish_walk(key, std::move(escapes), nullptr);
