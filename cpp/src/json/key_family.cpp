@@ -208,12 +208,21 @@ std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
       for (uint32_t key = range.lo; key < range.hi; ++key) {
         const std::string rest = lang.rest(key, at.position);
         const bool near = at.spelling == kBeforeQuote ? store_.tokens_quote(rest)
-                                                      : store_.tokens_begin_with(rest + '"');
+                                                      : store_.tokens_end_name(rest);
         if (near) entry->second.push_back(key);
       }
     }
   }
   return entry->second;
+}
+
+// A state with the same masks, the same one for as many states as may be.
+StateId KeyFrames::same_for_tokens(StateId inside, std::span<const uint32_t> words) {
+  const View at = view(store_.content(inside));
+  if (at.spelling == kBeforeQuote || at.first.empty() || !reads_any(at, words)) return inside;
+  if (!near_names(inside).empty()) return inside;
+  const StateId other = moved(Spelling::kBetween, at.list, lists_[at.list]->unlisted(at.position));
+  return view(store_.content(other)).ahead == at.ahead ? other : inside;
 }
 
 // Some allowed name lies ahead. If names that are not known here may have used up all of them that
@@ -244,6 +253,7 @@ void KeyFrames::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWo
 
 void KeyFrames::append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
                            KeyWords& key) {
+  inside = same_for_tokens(inside, words);
   const View at = view(store_.content(inside));
   const KeyLang::Ahead ahead = lists_[at.list]->ahead(at.ahead);
   key.push_back(inside);

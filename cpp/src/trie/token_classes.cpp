@@ -33,21 +33,11 @@ void remove(std::span<uint32_t> from, std::span<const uint32_t> bits) {
 // The code points that begin in the text as JSON spells it between quotation marks; nothing if it
 // is no such text.
 std::optional<uint32_t> spelled_code_points(std::string_view text) {
-  Spelling spelling = Spelling::kBetween;
-  uint32_t value = 0;
+  SpellingReader reader;
   uint32_t begun = 0;
-  std::vector<SpellingStep> steps;
   for (const char unit : text) {
-    const auto byte = static_cast<uint8_t>(unit);
-    if (spelling == Spelling::kBetween) ++begun;
-    steps.clear();
-    spelling_steps(spelling, value, steps);
-    const auto step = std::ranges::find_if(steps, [&](const SpellingStep& one) {
-      return one.byte == byte || (one.twin != 0 && one.twin == byte);
-    });
-    if (step == steps.end()) return std::nullopt;
-    spelling = step->next;
-    value = spelling == Spelling::kBetween ? 0 : step->value;
+    if (reader.between()) ++begun;
+    if (!reader.read(static_cast<uint8_t>(unit))) return std::nullopt;
   }
   return begun;
 }

@@ -306,9 +306,9 @@ class Store {
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
 
   uint32_t max_advance() const { return max_advance_; }
-  // Some token may begin with the text, or have it between quotation marks.
-  bool tokens_begin_with(std::string_view text) const {
-    return tokens_ == nullptr || tokens_->begin_with(text);
+  // TokenTexts, or true where nothing is known.
+  bool tokens_end_name(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->end_name(text);
   }
   bool tokens_quote(std::string_view text) const {
     return tokens_ == nullptr || tokens_->quote(text);
