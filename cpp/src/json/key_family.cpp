@@ -179,12 +179,13 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
 }
 
 // Where names that aren't listed may come and are of one class, whatever is read can become one.
-bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run) {
+bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                          uint32_t& length) {
   if (is_exact(state)) return false;
   const View at = view(store_.content(state));
   if (at.spelling == kBeforeQuote || !reads_any(at, regs.get(reg))) return false;
-  run.text = kRawText;
-  run.text.escapes = true;
+  length = kUnbounded;
+  run.text = kSpelledText;
   run.others.add('"');
   run.decides = true;
   return true;

@@ -55,7 +55,8 @@ class KeyFrames final : public KeyFamily {
   void expand(StateId state, RowBuilder& row) override;
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
-  bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run) override;
+  bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                 uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;

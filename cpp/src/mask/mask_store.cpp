@@ -310,8 +310,7 @@ MaskStore::FreeText MaskStore::free_text(const Config& config,
 FreeRun MaskStore::free_run(const Config& config, uint32_t& length) {
   Family& family = store_.family(store_.state(config.state).family);
   FreeRun all;
-  length = kUnbounded;
-  if (family.reads_all(config.state, config.reg, arena_->regs(), all)) return all;
+  if (family.reads_all(config.state, config.reg, arena_->regs(), all, length)) return all;
   length = family.free_length(config.state, config.reg);
   return store_.free_run(config.state);
 }
@@ -323,7 +322,7 @@ bool MaskStore::follow_quoted(const Depth& depth, uint32_t node, std::vector<Esc
   if (residue == nullptr || !depth.single || !starts_.empty()) return false;
   uint32_t length = 0;
   const FreeRun run = free_run(depth.config, length);
-  if (!run.decides || !run.text.escapes || run.text.ascii != kRawText.ascii) return false;
+  if (!run.decides || run.text != kSpelledText) return false;
   if (length < vocabulary_.max_token_length()) return false;
   for (const uint32_t token : vocabulary_.classes().quoted_words()) allow(token);
   follow(ResiduePath{*residue}, node, 0, escapes);

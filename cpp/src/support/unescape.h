@@ -50,6 +50,9 @@ enum class Spelling : uint8_t {
 inline constexpr TextClass kRawText{
     {(~uint64_t{0} << 0x20) & ~(uint64_t{1} << '"'), ~(uint64_t{1} << ('\\' - 0x40))}, true, false};
 
+// All characters, however they are spelled.
+inline constexpr TextClass kSpelledText{kRawText.ascii, true, true};
+
 struct ShortEscape {
   char letter;  // after the backslash
   uint8_t code_point;
