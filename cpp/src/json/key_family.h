@@ -8,7 +8,8 @@
 // kDecided when the position is the one behind the code point whose bytes are still being read.
 //
 // Register (pooled, never changed here): [doubts, a bit per allowed label]. A state is alive iff an
-// allowed label lies in its ranges or in its Ahead. An edge is dynamic iff one of them changes.
+// allowed label lies in its ranges or in its Ahead. An edge is dynamic iff one of them changes
+// or unlisted names can run out.
 //
 // Mask key: {state, doubts, what is allowed of that which lies ahead}; all later questions are
 // about subsets of it. Where only one thing lies ahead it is allowed. Where unlisted names of one

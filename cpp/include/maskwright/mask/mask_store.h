@@ -112,6 +112,9 @@ class MaskStore {
   void begin_walk();
   FreeRun free_run(const Config& config, uint32_t& length);
   FreeText free_text(const Config& config, std::shared_ptr<const Residue>& residue);
+  uint32_t known_entry(uint32_t key) const {
+    return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
+  }
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes, FreeText text);
   void keep_found(Entry& entry);
   void keep_escapes(std::vector<Escape>& escapes, Entry& entry);
@@ -145,10 +148,14 @@ class MaskStore {
   // follows them if their callers do the same there, whatever the sets are.
   WordInterner escape_lists_;
   WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
-  std::unordered_map<uint32_t, uint32_t> entry_of_key_;
+  std::vector<uint32_t> entry_of_key_;
   StablePool<Entry> entries_;
   std::unordered_set<const void*> texts_;  // of all entries
   MaskCounters counters_;
+
+  // Scratch of one look-up.
+  KeyWords key_words_;
+  std::vector<Config> after_;
 
   // Scratch of one walk.
   std::unique_ptr<Arena> arena_;

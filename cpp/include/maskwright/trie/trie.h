@@ -27,6 +27,8 @@ class Vocabulary final : public TokenTexts {
   // Raises Error(kTokenizer) for an id out of range or no usable token at all.
   Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
              std::vector<uint32_t> special_token_ids, std::vector<uint32_t> stop_token_ids);
+  Vocabulary(const Vocabulary&) = delete;  // its classes refer to it
+  Vocabulary& operator=(const Vocabulary&) = delete;
 
   uint32_t vocab_size() const { return vocab_size_; }
   uint32_t mask_words() const { return (vocab_size_ + 31) / 32; }
