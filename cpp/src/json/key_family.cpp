@@ -210,8 +210,8 @@ std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
     for (const KeyRange range : {at.first, at.second}) {
       for (uint32_t key = range.lo; key < range.hi; ++key) {
         const std::string rest = lang.rest(key, at.position);
-        const bool near = at.spelling == kBeforeQuote ? store_.tokens_quote(rest)
-                                                      : store_.tokens_end_name(rest);
+        const bool near =
+            at.spelling == kBeforeQuote ? store_.tokens_quote(rest) : store_.tokens_end_name(rest);
         if (near) entry->second.push_back(key);
       }
     }

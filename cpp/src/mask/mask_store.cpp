@@ -557,8 +557,8 @@ void MaskStore::follow(Path path, uint32_t node, uint32_t base, std::vector<Esca
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     settle(here, alone);
-    const bool over = (here.single && is_done_at_bottom(here.config, store_)) ||
-                      follow_quoted(here, i, escapes);
+    const bool over =
+        (here.single && is_done_at_bottom(here.config, store_)) || follow_quoted(here, i, escapes);
     at = over ? path.behind(at) : at + 1;
   }
   counters_.visited_nodes += visited;

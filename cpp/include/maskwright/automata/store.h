@@ -238,8 +238,8 @@ class Family {
   virtual uint32_t free_length(StateId state, Reg reg);
   // A backslash begins an escape of any code point, which leads back to the state like the others.
   virtual bool reads_escapes(StateId state);
-  // All texts of a class can be read from here that begin at most so many code points, and no longer
-  // ones, though not back to the state itself; false if that can't be said at once.
+  // All texts of a class can be read from here that begin at most so many code points, and no
+  // longer ones, though not back to the state itself; false if that can't be said at once.
   virtual bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                          uint32_t& length);
   // The callee ids for which the frame may end here (kDynamicAccepts).

@@ -161,7 +161,7 @@ class MaskStore {
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
   std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
-  std::vector<Start> starts_;  // by node
+  std::vector<Start> starts_;      // by node
   std::vector<Depth> levels_;
   std::vector<bool> marked_;  // stack nodes, all false between calls
   std::vector<SetId> returned_;

@@ -103,7 +103,7 @@ class Vocabulary final : public TokenTexts {
   std::vector<uint32_t> token_ids_;
   std::vector<uint32_t> subtree_index_;
   std::vector<Subtree> subtrees_;
-  std::vector<std::string> quoted_;          // sorted
+  std::vector<std::string> quoted_;        // sorted
   std::vector<std::string> escaped_ends_;  // sorted; of end_name() those with an escape
   std::unique_ptr<const TokenClasses> classes_;
 };
