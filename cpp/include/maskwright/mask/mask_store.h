@@ -8,7 +8,9 @@
 // union along its path; the mask of a set of configurations is the union of theirs.
 //
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
-// counters far from their bounds share entries. What families leave out of keys although it decides
+// counters far from their bounds share entries. A state that reads free text takes the words of the
+// text as one bitmap and walks the residue only (trie/token_classes.h). What follows equal escapes
+// is one entry, wherever the escapes come from. What families leave out of keys although it decides
 // is put right at the end: a *guarded* configuration, or a *suspect*, refuses some trie nodes that
 // its entries allow (a short walk, each time), and nodes where a walk was *unsure* are read each
 // time.
