@@ -498,6 +498,49 @@ void MaskStore::keep_found(Entry& entry) {
 
 // --- the walk -----------------------------------------------------------------------------------
 
+// Behind whitespace that begins a token, if more of it changes nothing: tokens of nothing but
+// whitespace, and a walk of those that go on with a byte that is read, the same behind every run.
+bool MaskStore::follow_spaces(const Depth& depth, uint32_t node, uint32_t base,
+                              std::vector<Escape>& escapes) {
+  const Spaces* spaces = vocabulary_.classes().spaces(node);
+  if (spaces == nullptr || !depth.loops || base != 0 || !starts_.empty()) return false;
+  const ConfigSet from = depth.set;
+  const Config& config = from[0];
+  const uint32_t most = store_.state(config.state).whitespace_limit - config.run + 1;
+  for (const auto [length, token] : spaces->runs) {
+    if (length > most) break;
+    allow(token);
+  }
+  ByteSet read;
+  for (const Config& one : from.configs()) {
+    for (const Edge& edge : store_.row(one.state).edges) {
+      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) read.add(static_cast<uint8_t>(byte));
+    }
+  }
+  read.each([&](uint8_t byte) {
+    if (is_space(byte)) return;
+    const auto exits = std::ranges::equal_range(spaces->exits, byte, {}, &Spaces::Exit::byte);
+    if (exits.empty()) return;
+    ConfigSet after;
+    runner_.scan(from.configs(), byte, *arena_, after);
+    const bool unsure = arena_->regs().take_unsure();
+    for (const Spaces::Exit& exit : exits) {
+      const uint32_t at = vocabulary_.depth(exit.node);
+      if (at - 1 > most) continue;
+      if (unsure) unsure_.push_back(exit.node);
+      Depth& here = levels_[at];
+      here.set = after;
+      if (here.set.empty()) continue;
+      const bool alone = enter(exit.node, here.set, escapes);
+      if (arena_->regs().take_unsure()) unsure_.push_back(exit.node);
+      settle(here, alone);
+      if (!vocabulary_.has_children(exit.node)) continue;
+      follow(TriePath{vocabulary_, vocabulary_.next(exit.node)}, exit.node, base, escapes);
+    }
+  });
+  return true;
+}
+
 // Walks what lies on the path below `node`; levels_[depth - base] holds the closed configurations
 // at it.
 // Starts inside the subtree that the walk comes by join it, so that no trie node is read twice for
@@ -557,8 +600,8 @@ void MaskStore::follow(Path path, uint32_t node, uint32_t base, std::vector<Esca
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     settle(here, alone);
-    const bool over =
-        (here.single && is_done_at_bottom(here.config, store_)) || follow_quoted(here, i, escapes);
+    const bool over = (here.single && is_done_at_bottom(here.config, store_)) ||
+                      follow_quoted(here, i, escapes) || follow_spaces(here, i, base, escapes);
     at = over ? path.behind(at) : at + 1;
   }
   counters_.visited_nodes += visited;

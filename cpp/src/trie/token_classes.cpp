@@ -62,6 +62,7 @@ TokenClasses::TokenClasses(const Vocabulary& vocabulary)
   build_bitmaps();
   build_ways();
   build_quoted();
+  build_spaces();
 }
 
 void TokenClasses::build_bitmaps() {
@@ -152,6 +153,30 @@ void TokenClasses::build_quoted() {
     if (i < inside || vocabulary_.leads_to_quote(i)) nodes.push_back(i);
   }
   quoted_residue_ = with_next(std::move(nodes));
+}
+
+void TokenClasses::build_spaces() {
+  const auto is_space = [&](uint32_t node) {
+    const uint8_t byte = vocabulary_.byte(node);
+    return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+  };
+  for (uint32_t top = 1; top < vocabulary_.num_nodes(); top = vocabulary_.next(top)) {
+    if (!is_space(top)) continue;
+    Spaces& spaces = spaces_[top];
+    for (uint32_t node = top; node < vocabulary_.next(top);) {
+      if (!is_space(node)) {
+        spaces.exits.push_back({vocabulary_.byte(node), node});
+        node = vocabulary_.next(node);
+        continue;
+      }
+      for (const uint32_t token : vocabulary_.tokens_at(node)) {
+        spaces.runs.push_back({vocabulary_.depth(node), token});
+      }
+      ++node;
+    }
+    std::ranges::stable_sort(spaces.runs, {}, &Spaces::Run::length);
+    std::ranges::stable_sort(spaces.exits, {}, &Spaces::Exit::byte);
+  }
 }
 
 std::shared_ptr<const TokenClasses::Bitmap> TokenClasses::words(const TextClass& text,
@@ -257,6 +282,9 @@ std::size_t TokenClasses::memory_bytes() const {
                       quoted_words_.capacity();
   for (const Way& way : known_ways_) {
     if (way.residue != nullptr) words += 2 * way.residue->nodes.capacity();
+  }
+  for (const auto& [node, spaces] : spaces_) {
+    words += 2 * (spaces.runs.capacity() + spaces.exits.capacity());
   }
   return words * sizeof(uint32_t);
 }

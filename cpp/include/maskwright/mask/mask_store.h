@@ -123,6 +123,8 @@ class MaskStore {
   void take_starts(std::size_t index, ConfigSet& set);
   template <typename Path>
   void follow(Path path, uint32_t node, uint32_t base, std::vector<Escape>& escapes);
+  bool follow_spaces(const Depth& depth, uint32_t node, uint32_t base,
+                     std::vector<Escape>& escapes);
   bool follow_quoted(const Depth& depth, uint32_t node, std::vector<Escape>& escapes);
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);

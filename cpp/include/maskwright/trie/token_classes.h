@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -34,6 +35,19 @@ class Vocabulary;
 struct Residue {
   std::vector<uint32_t> nodes;
   std::vector<uint32_t> next;  // index of the first node behind the subtree of nodes[i]
+};
+
+// What is below a node whose byte is JSON whitespace.
+struct Spaces {
+  struct Run {
+    uint32_t length, token;  // bytes from the root
+  };
+  struct Exit {
+    uint8_t byte;
+    uint32_t node;
+  };
+  std::vector<Run> runs;    // the tokens of nothing but whitespace, at the node too; by length
+  std::vector<Exit> exits;  // the first other byte behind it; by byte and node
 };
 
 class TokenClasses {
@@ -58,6 +72,12 @@ class TokenClasses {
     return node == quote_node_ ? &quoted_residue_ : nullptr;
   }
 
+  // Null unless the node is below the root and its byte whitespace.
+  const Spaces* spaces(uint32_t node) const {
+    const auto found = spaces_.find(node);
+    return found == spaces_.end() ? nullptr : &found->second;
+  }
+
   std::size_t memory_bytes() const;
 
  private:
@@ -76,6 +96,7 @@ class TokenClasses {
   void build_bitmaps();
   void build_ways();
   void build_quoted();
+  void build_spaces();
   Residue with_next(std::vector<uint32_t> nodes) const;
   std::span<uint32_t> block(std::size_t index) {
     return std::span(blocks_).subspan(index * words_, words_);
@@ -99,6 +120,7 @@ class TokenClasses {
   uint32_t quote_node_ = 0xFFFFFFFF;
   std::vector<uint32_t> quoted_words_;
   Residue quoted_residue_;
+  std::map<uint32_t, Spaces> spaces_;
   std::vector<uint32_t> ways_;       // nodes of each byte's residue
   std::vector<uint32_t> way_begin_;  // per byte, and the end
   ByteSet common_;                   // bytes without a list
