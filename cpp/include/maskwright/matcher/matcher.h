@@ -88,7 +88,7 @@ class Matcher {
     StablePool<Step> steps;  // parents before children
     StablePool<std::string> texts;
     Runner runner;
-    ConfigSet now, next;
+    ConfigSet after;  // of the step that is being taken
     std::vector<SetId> returned;
     std::unordered_map<uint32_t, bool> finishable;  // by interned configurations (finish.cpp)
 
@@ -123,6 +123,7 @@ class Matcher {
   };
   Closed close_and_intern(ConfigSet& set);
   bool finishable(ConfigSet set);
+  bool lives(const ConfigSet& set);
   // From a place inside tokens that end below the nodes; of configurations that aren't complete.
   bool search_completion(uint32_t configs, std::span<const uint32_t> nodes);
   void drop_unfinishable(std::span<uint32_t> row);
