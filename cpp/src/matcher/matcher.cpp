@@ -105,16 +105,35 @@ std::span<const Config> Matcher::configs(uint32_t id) const {
   return {reinterpret_cast<const Config*>(words.data()), words.size() / 4};
 }
 
-Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
+uint32_t Matcher::intern(std::span<const Config> configs) const {
+  return family_->configs.intern(words_of(configs)).id;
+}
+
+bool Matcher::close(ConfigSet& set) {
   Family& family = *family_;
   family.returned.clear();
   family.runner.close(set, family.arena, &family.returned);
-  return {family.configs.intern(words_of(set.configs())).id, !family.returned.empty()};
+  return !family.returned.empty();
+}
+
+Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
+  const bool completed = close(set);
+  return {intern(set.configs()), completed};
 }
 
 void Matcher::push_step(ConfigSet& set, uint32_t token) {
-  const Closed closed = close_and_intern(set);
-  step_ = family_->append({step_, closed.configs, now().depth + 1, token, closed.completed});
+  const bool completed = close(set);
+  Step step;
+  step.parent = step_;
+  step.depth = now().depth + 1;
+  step.token = token;
+  step.completed = completed;
+  if (set.size() == 1) {
+    step.lone = set[0];
+  } else {
+    step.configs = intern(set.configs());
+  }
+  step_ = family_->append(step);
 }
 
 bool Matcher::is_stop(uint32_t token) const {
@@ -156,7 +175,12 @@ bool Matcher::accept(int64_t token) {
   if (last.stopped) return false;
   if (is_stop(id)) {
     if (!last.completed || terminate_without_stop_token_) return false;
-    step_ = family_->append({step_, last.configs, last.depth + 1, id, true, true});
+    Step step = last;
+    step.parent = step_;
+    step.depth = last.depth + 1;
+    step.token = id;
+    step.stopped = true;
+    step_ = family_->append(step);
     return true;
   }
   ConfigSet& after = family_->after;

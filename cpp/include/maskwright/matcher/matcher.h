@@ -70,9 +70,10 @@ class Matcher {
  private:
   struct Step {
     uint32_t parent = 0;
-    uint32_t configs = 0;  // interned words of the closed configurations
     uint32_t depth = 0;
     uint32_t token = kText;
+    uint32_t configs = kLone;  // interned words of the closed configurations
+    Config lone;               // the only one, if kLone
     bool completed = false;
     bool stopped = false;  // by a stop token
     // What the family held after this step. All that the step and those before it refer to.
@@ -81,6 +82,7 @@ class Matcher {
     uint32_t num_texts = 0;
   };
   static constexpr uint32_t kText = 0xFFFFFFFF;  // no token: the newest of the texts
+  static constexpr uint32_t kLone = 0xFFFFFFFF;
   struct Family {
     explicit Family(CompiledGrammar& grammar) : runner(grammar.store(), grammar.rules()) {}
     Arena arena;
@@ -102,8 +104,12 @@ class Matcher {
   void start();
   void reclaim();
   const Step& now() const { return family_->steps[step_]; }
-  std::span<const Config> configs() const { return configs(now().configs); }
+  std::span<const Config> configs() const {
+    const Step& last = now();
+    return last.configs == kLone ? std::span(&last.lone, 1) : configs(last.configs);
+  }
   std::span<const Config> configs(uint32_t id) const;
+  uint32_t intern(std::span<const Config> configs) const;
   // Appends the step of the configurations in `set`, not yet closed.
   void push_step(ConfigSet& set, uint32_t token);
   bool accept(int64_t token);
@@ -121,6 +127,8 @@ class Matcher {
     uint32_t configs;
     bool completed;
   };
+  // Whether the text is complete.
+  bool close(ConfigSet& set);
   Closed close_and_intern(ConfigSet& set);
   bool finishable(ConfigSet set);
   bool lives(const ConfigSet& set);
