@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "arrays.h"
+#include "direct_rows.h"
 #include "integers.h"
 #include "maskwright/support/error.h"
 #include "register.h"
@@ -53,18 +55,28 @@ nb::bytes recent_text(const Matcher& matcher, std::size_t max_bytes) {
   return nb::bytes(text.data(), text.size());
 }
 
-bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
-  const Array array = writable_cpu_array(bitmask, "bitmask");
+// Writes a row that has at least as many words as a mask.
+Matcher::Fill fill_row(Matcher& matcher, std::span<uint32_t> row, bool walk) {
   const uint32_t words = matcher.grammar().vocabulary().mask_words();
-  const auto row = bitmask_row(array, integer(index), words);
-  const auto used = row.first(words);
-  auto result = matcher.fill_bitmask(used, false);
-  if (result == Matcher::Fill::kCold) {
-    const nb::gil_scoped_release release;
-    result = matcher.fill_bitmask(used, true);
-  }
+  const auto result = matcher.fill_bitmask(row.first(words), walk);
   std::ranges::fill(row.subspan(words), 0U);
-  return result == Matcher::Fill::kSome;
+  return result;
+}
+
+bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
+  const int64_t words = matcher.grammar().vocabulary().mask_words();
+  if (DirectRows rows{}; direct_rows(bitmask, rows) && rows.words >= words) {
+    const int64_t at = integer(index);
+    if (at >= 0 && at < rows.count) {
+      const std::span row(rows.data + at * rows.stride, static_cast<std::size_t>(rows.words));
+      const auto result = fill_row(matcher, row, false);
+      if (result != Matcher::Fill::kCold) return result == Matcher::Fill::kSome;
+    }
+  }
+  const Array array = writable_cpu_array(bitmask, "bitmask");
+  const auto row = bitmask_row(array, integer(index), static_cast<uint32_t>(words));
+  const nb::gil_scoped_release release;
+  return fill_row(matcher, row, true) == Matcher::Fill::kSome;
 }
 
 void rollback(Matcher& matcher, nb::handle count) {
