@@ -94,8 +94,8 @@ class Torch {
   explicit Torch(nb::handle type) : type_(nb::borrow(type)) {
     const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
     if (capsule.is_none()) return;
-    const auto* api = static_cast<const ExchangeApi*>(
-        PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    const auto* api =
+        static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     if (api == nullptr) PyErr_Clear();
     if (api != nullptr && api->major == 1) tensor_from_object_ = api->tensor_from_object;
   }

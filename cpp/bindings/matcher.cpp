@@ -79,6 +79,68 @@ bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   return fill_row(matcher, row, true) == Matcher::Fill::kSome;
 }
 
+// The calls of a decode loop under their public names. The Python class GrammarMatcher derives from
+// it, so that they cost no Python frame.
+struct MatcherBase {
+  explicit MatcherBase(const Matcher& origin) : matcher(origin.fork()) {}
+  Matcher matcher;
+};
+
+template <typename... Args>
+void log(const char* format, const Args&... arguments) {
+  const nb::object logger = nb::module_::import_("logging").attr("getLogger")("maskwright.matcher");
+  logger.attr("debug")(format, arguments...);
+}
+
+bool accept_next(MatcherBase& self, nb::handle token_id, bool debug_print) {
+  const bool accepted = accept_token(self.matcher, token_id);
+  if (debug_print) log("accept_token(%s) -> %s", token_id, accepted);
+  return accepted;
+}
+
+bool fill_next(MatcherBase& self, nb::handle bitmask, nb::handle index, bool debug_print) {
+  const bool must_apply = fill_bitmask(self.matcher, bitmask, index);
+  if (debug_print) log("fill_next_token_bitmask(index=%s) -> %s", index, must_apply);
+  return must_apply;
+}
+
+constexpr const char* kAcceptDoc = R"(Append a token.
+
+Args:
+    token_id: Any integer, of Python or numpy, of any size; bools are integers.
+    debug_print: Log the result.
+
+Returns:
+    True if the mask allows the token. False, with nothing changed, if not: ids outside the
+    vocabulary, and everything after a stop token, included.
+
+Raises:
+    TypeError: ``token_id`` is no integer.
+)";
+
+constexpr const char* kFillDoc = R"(Write which tokens may come next.
+
+Bit ``t % 32`` of word ``t // 32`` is 1 iff `accept_token` would accept ``t``; bits at and above
+the vocabulary size are 0. Nothing but the row is written. Python's global lock is released while
+a mask is computed that was not needed before.
+
+Args:
+    bitmask: int32 array on the CPU, of shape (rows, words) or (words,), with at least
+        ``ceil(vocab_size / 32)`` words, contiguous within a row; numpy, torch, or any object with
+        DLPack or a buffer. Written in place.
+    index: The row.
+    debug_print: Log the result.
+
+Returns:
+    True if some token is refused, so that the mask must be applied.
+
+Raises:
+    MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
+    BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or it is
+        not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
+        ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
+)";
+
 void rollback(Matcher& matcher, nb::handle count) {
   const int64_t steps = integer(count);
   if (steps < 0) {
@@ -126,4 +188,18 @@ void register_matcher(nb::module_& m) {
                    "Of the steps, stacks and registers that the matcher and its forks hold.")
       .def_prop_ro("stop_token_ids",
                    [](const Matcher& matcher) { return matcher.stop_token_ids(); });
+  nb::class_<MatcherBase>(m, "MatcherBase", "A matcher's calls in a decode loop.")
+      .def(nb::init<const Matcher&>(), nb::arg("core"), "Starts as a fork of the matcher.")
+      .def("accept_token", &accept_next, nb::arg("token_id"), nb::kw_only(),
+           nb::arg("debug_print") = false,
+           nb::sig("def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool"),
+           kAcceptDoc)
+      .def("fill_next_token_bitmask", &fill_next, nb::arg("bitmask").none(),
+           nb::arg("index").none() = 0, nb::kw_only(), nb::arg("debug_print") = false,
+           nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, index: int = 0, *, "
+                   "debug_print: bool = False) -> bool"),
+           kFillDoc);
+  m.def(
+      "matcher_of", [](MatcherBase& base) -> Matcher& { return base.matcher; }, nb::arg("base"),
+      nb::rv_policy::reference, nb::keep_alive<0, 1>(), "The matcher inside, not a fork of it.");
 }
