@@ -79,6 +79,16 @@ bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   return fill_row(matcher, row, true) == Matcher::Fill::kSome;
 }
 
+void rollback(Matcher& matcher, nb::handle count) {
+  const int64_t steps = integer(count);
+  if (steps < 0) {
+    throw maskwright::Error(
+        maskwright::ErrorKind::kMatcher, "matcher-rollback-negative",
+        "cannot roll back " + std::to_string(steps) + " steps: the number must be 0 or more");
+  }
+  matcher.rollback(static_cast<uint64_t>(steps));
+}
+
 // The calls of a decode loop under their public names. The Python class GrammarMatcher derives from
 // it, so that they cost no Python frame.
 struct MatcherBase {
@@ -141,15 +151,20 @@ Raises:
         ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
 )";
 
-void rollback(Matcher& matcher, nb::handle count) {
-  const int64_t steps = integer(count);
-  if (steps < 0) {
-    throw maskwright::Error(
-        maskwright::ErrorKind::kMatcher, "matcher-rollback-negative",
-        "cannot roll back " + std::to_string(steps) + " steps: the number must be 0 or more");
-  }
-  matcher.rollback(static_cast<uint64_t>(steps));
-}
+constexpr const char* kRollbackDoc = R"(Take back the last steps, a stop token included.
+
+Args:
+    num_tokens: How many.
+
+Raises:
+    MatcherError: There are fewer (``matcher-rollback-too-far``) or the number is negative
+        (``matcher-rollback-negative``); nothing changed.
+)";
+
+constexpr const char* kTerminatedDoc = R"(Return whether the text has ended.
+
+It has after a stop token; with ``terminate_without_stop_token``, whenever it is complete.
+)";
 
 }  // namespace
 
@@ -190,6 +205,7 @@ void register_matcher(nb::module_& m) {
                    [](const Matcher& matcher) { return matcher.stop_token_ids(); });
   nb::class_<MatcherBase>(m, "MatcherBase", "A matcher's calls in a decode loop.")
       .def(nb::init<const Matcher&>(), nb::arg("core"), "Starts as a fork of the matcher.")
+      .def(nb::init<const MatcherBase&>(), nb::arg("origin"), "Starts as a fork of the other one.")
       .def("accept_token", &accept_next, nb::arg("token_id"), nb::kw_only(),
            nb::arg("debug_print") = false,
            nb::sig("def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool"),
@@ -198,7 +214,18 @@ void register_matcher(nb::module_& m) {
            nb::arg("index").none() = 0, nb::kw_only(), nb::arg("debug_print") = false,
            nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, index: int = 0, *, "
                    "debug_print: bool = False) -> bool"),
-           kFillDoc);
+           kFillDoc)
+      .def(
+          "rollback",
+          [](MatcherBase& self, nb::handle num_tokens) { rollback(self.matcher, num_tokens); },
+          nb::arg("num_tokens").none() = 1,
+          nb::sig("def rollback(self, num_tokens: int = 1) -> None"), kRollbackDoc)
+      .def(
+          "is_terminated", [](const MatcherBase& self) { return self.matcher.is_terminated(); },
+          kTerminatedDoc)
+      .def(
+          "is_completed", [](const MatcherBase& self) { return self.matcher.is_completed(); },
+          "Return whether the text so far is a whole text of the grammar.");
   m.def(
       "matcher_of", [](MatcherBase& base) -> Matcher& { return base.matcher; }, nb::arg("base"),
       nb::rv_policy::reference, nb::keep_alive<0, 1>(), "The matcher inside, not a fork of it.");

@@ -3,7 +3,7 @@ The compiled engine of maskwright. Private: use the names of the package maskwri
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 
 def engine_version() -> str:
@@ -96,8 +96,13 @@ class Matcher:
 class MatcherBase:
     """A matcher's calls in a decode loop."""
 
+    @overload
     def __init__(self, core: Matcher) -> None:
         """Starts as a fork of the matcher."""
+
+    @overload
+    def __init__(self, origin: MatcherBase) -> None:
+        """Starts as a fork of the other one."""
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
         """
@@ -139,6 +144,28 @@ class MatcherBase:
                 not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
                 ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
         """
+
+    def rollback(self, num_tokens: int = 1) -> None:
+        """
+        Take back the last steps, a stop token included.
+
+        Args:
+            num_tokens: How many.
+
+        Raises:
+            MatcherError: There are fewer (``matcher-rollback-too-far``) or the number is negative
+                (``matcher-rollback-negative``); nothing changed.
+        """
+
+    def is_terminated(self) -> bool:
+        """
+        Return whether the text has ended.
+
+        It has after a stop token; with ``terminate_without_stop_token``, whenever it is complete.
+        """
+
+    def is_completed(self) -> bool:
+        """Return whether the text so far is a whole text of the grammar."""
 
 def matcher_of(base: MatcherBase) -> Matcher:
     """The matcher inside, not a fork of it."""

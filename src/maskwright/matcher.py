@@ -1,7 +1,8 @@
 """Follows the tokens of one text through a compiled grammar.
 
-Idea: the core does all the work. `accept_token` and `fill_next_token_bitmask`, which a decode loop
-calls for each token, are methods of the core's class, so that they cost no Python frame.
+Idea: the core does all the work. What a decode loop calls for each token (`accept_token`,
+`fill_next_token_bitmask`, `rollback`, ...) are methods of the core's class, so that they cost no
+Python frame.
 """
 
 from __future__ import annotations
@@ -92,9 +93,12 @@ class GrammarMatcher(_core.MatcherBase):
         self._bind(core, compiled_grammar, default_temperature)
 
     def _bind(
-        self, core: _core.Matcher, compiled_grammar: CompiledGrammar, temperature: float | None
+        self,
+        origin: _core.Matcher | _core.MatcherBase,
+        compiled_grammar: CompiledGrammar,
+        temperature: float | None,
     ) -> None:
-        super().__init__(core)
+        super().__init__(origin)
         self._compiled_grammar = compiled_grammar
         self._temperature = temperature
 
@@ -199,18 +203,6 @@ class GrammarMatcher(_core.MatcherBase):
         """
         return find_jump_forward_tokens(self._core, self._compiled_grammar.tokenizer_info)
 
-    def rollback(self, num_tokens: int = 1) -> None:
-        """Take back the last steps, a stop token included.
-
-        Args:
-            num_tokens: How many.
-
-        Raises:
-            MatcherError: There are fewer (``matcher-rollback-too-far``) or the number is negative
-                (``matcher-rollback-negative``); nothing changed.
-        """
-        self._core.rollback(num_tokens)
-
     def reset(self) -> None:
         """Go back to the empty text; the history is forgotten, in forks it is not."""
         self._core.reset()
@@ -221,19 +213,8 @@ class GrammarMatcher(_core.MatcherBase):
         Costs a few words, whatever the length of the text.
         """
         other = type(self).__new__(type(self))
-        other._bind(self._core, self._compiled_grammar, self._temperature)  # noqa: SLF001
+        other._bind(self, self._compiled_grammar, self._temperature)  # noqa: SLF001
         return other
-
-    def is_terminated(self) -> bool:
-        """Return whether the text has ended.
-
-        It has after a stop token; with ``terminate_without_stop_token``, whenever it is complete.
-        """
-        return self._core.is_terminated()
-
-    def is_completed(self) -> bool:
-        """Return whether the text so far is a whole text of the grammar."""
-        return self._core.is_completed()
 
 
 def _check_stop_tokens(ids: Iterable[int], vocab_size: int) -> None:
