@@ -33,6 +33,7 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
   result["states"] = counts.states;
   result["rows"] = counts.rows;
   result["positions"] = counts.positions;
+  result["searched_places"] = counts.searched_places;
   result["masks"] = counts.masks.entries;
   result["mask_bytes"] = counts.masks.memory_bytes;
   result["cold_walks"] = counts.masks.cold_walks;
@@ -48,8 +49,8 @@ void register_compiled(nb::module_& m) {
       m, "CompiledGrammar", "A grammar compiled for one vocabulary; immutable, shared by matchers.")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
       .def("counters", &counters,
-           "Counts of what was built so far: states, rows, positions, masks, mask_bytes, "
-           "cold_walks, visited_nodes.");
+           "Counts of what was built so far: states, rows, positions, searched_places, masks, "
+           "mask_bytes, cold_walks, visited_nodes.");
   m.def("compile", &compile, nb::arg("ir"), nb::arg("vocabulary"), nb::kw_only(),
         nb::arg("max_states") = limits.rules.max_states,
         nb::arg("max_targets") = limits.json.max_targets,

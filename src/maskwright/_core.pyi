@@ -38,7 +38,7 @@ class CompiledGrammar:
 
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: states, rows, positions, masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: states, rows, positions, searched_places, masks, mask_bytes, cold_walks, visited_nodes.
         """
 
 def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000) -> CompiledGrammar:

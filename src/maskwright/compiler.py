@@ -295,16 +295,19 @@ class GrammarCompiler:
 
     def stats(self) -> CompilerStats:
         """Return figures about the cache and what it holds, measured now."""
-        counters = [compiled._core.counters() for compiled in self._cache.values()]  # noqa: SLF001
+        counters = [
+            compiled._core.counters()  # noqa: SLF001  of this package
+            for compiled in self._cache.values()
+        ]
         names = ("states", "masks", "cold_walks", "visited_nodes")
         totals = {name: sum(counts[name] for counts in counters) for name in names}
-        tokenizer_bytes = self._tokenizer_info._core.memory_bytes  # noqa: SLF001
+        tokenizer_bytes = self._tokenizer_info._core.memory_bytes  # noqa: SLF001  of this package
         return CompilerStats(self._cache.stats(), tokenizer_bytes, **totals)
 
     def _compile(self, key: Hashable, make_grammar: Callable[[], Grammar]) -> CompiledGrammar:
         def build() -> CompiledGrammar:
             grammar = make_grammar()
-            vocabulary = self._tokenizer_info._core  # noqa: SLF001
+            vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
             core = _core.compile(grammar.ir, vocabulary, **self._limits)
             return CompiledGrammar(core, grammar, self._tokenizer_info)
 

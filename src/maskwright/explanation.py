@@ -8,21 +8,21 @@ Cost: linear in the text; at most `_MAX_STEPS` masks for the alternatives.
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .compiler import CompiledGrammar, GrammarCompiler
 from .errors import locate
 from .matcher import GrammarMatcher
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
-    from .grammar import Grammar
+    from .compiler import CompiledGrammar
 
-__all__ = ["Mismatch", "compile_for_bytes", "find_mismatch"]
+__all__ = ["Mismatch", "byte_tokenizer_info", "find_mismatch"]
 
 _BYTES = 256
 _MAX_ALTERNATIVES = 8
@@ -55,25 +55,24 @@ class Mismatch:
     expected: tuple[str, ...]
 
 
-def compile_for_bytes(grammar: Grammar) -> CompiledGrammar:
-    """Compile a grammar for a vocabulary of single bytes."""
-    vocabulary = [*(bytes((byte,)) for byte in range(_BYTES)), b""]
-    return GrammarCompiler(TokenizerInfo(vocabulary, stop_token_ids=_BYTES)).compile_grammar(
-        grammar
-    )
+@functools.cache
+def byte_tokenizer_info() -> TokenizerInfo:
+    """Return the vocabulary of the 256 single bytes, whose id 256 is the stop token."""
+    return TokenizerInfo([*(bytes((byte,)) for byte in range(_BYTES)), b""], stop_token_ids=_BYTES)
 
 
 def find_mismatch(compiled: CompiledGrammar, text: str) -> Mismatch | None:
     """Return where a text leaves the language of a grammar; None: it is in it.
 
     Args:
-        compiled: What `compile_for_bytes` returns.
+        compiled: A grammar compiled for `byte_tokenizer_info`.
         text: The text.
 
     Example:
-        >>> from maskwright import Grammar
-        >>> grammar = Grammar.from_json_schema({"enum": ["red", "green"]})
-        >>> found = find_mismatch(compile_for_bytes(grammar), '"rad"')
+        >>> from maskwright import GrammarCompiler
+        >>> compiler = GrammarCompiler(byte_tokenizer_info())
+        >>> compiled = compiler.compile_json_schema({"enum": ["red", "green"]})
+        >>> found = find_mismatch(compiled, '"rad"')
         >>> found.offset, found.found, found.expected
         (2, 'ad"', ('ed"',))
     """

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from .compiler import CompiledGrammar
-from .errors import MatcherError
 from .jump_forward import find_jump_forward_string, find_jump_forward_tokens
 from .tokenizer_info import id_list
+from .tokenizers.vocabulary import check_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,9 +48,9 @@ class GrammarMatcher(_core.MatcherBase):
 
     Raises:
         MatcherError: There is no stop token and ``terminate_without_stop_token`` is False
-            (``matcher-no-stop-token``), or a stop token is outside the vocabulary
-            (``matcher-stop-token-out-of-range``).
-        TypeError: ``compiled_grammar`` is no `CompiledGrammar`.
+            (``matcher-no-stop-token``).
+        TokenizerError: A stop token is outside the vocabulary (``tokenizer-id-out-of-range``).
+        TypeError: ``compiled_grammar`` is no `CompiledGrammar`, or a stop token no int.
 
     Example:
         >>> from maskwright import GrammarCompiler, TokenizerInfo
@@ -84,9 +84,10 @@ class GrammarMatcher(_core.MatcherBase):
             )
         del max_rollback_tokens
         stops = None if override_stop_tokens is None else id_list(override_stop_tokens)
-        _check_stop_tokens(stops or (), compiled_grammar.tokenizer_info.vocab_size)
+        size = compiled_grammar.tokenizer_info.vocab_size
+        check_ids("stop token id", stops or (), size, "the compiled grammar's tokenizer")
         core = _core.Matcher(
-            compiled_grammar._core,  # noqa: SLF001
+            compiled_grammar._core,  # noqa: SLF001  of this package
             stop_token_ids=stops,
             terminate_without_stop_token=bool(terminate_without_stop_token),
         )
@@ -215,13 +216,3 @@ class GrammarMatcher(_core.MatcherBase):
         other = type(self).__new__(type(self))
         other._bind(self, self._compiled_grammar, self._temperature)  # noqa: SLF001
         return other
-
-
-def _check_stop_tokens(ids: Iterable[int], vocab_size: int) -> None:
-    for token_id in ids:
-        if not 0 <= token_id < vocab_size:
-            raise MatcherError(
-                f"stop token id {token_id} is outside the vocabulary of {vocab_size} ids; pass ids "
-                f"from 0 to {vocab_size - 1} in override_stop_tokens",
-                code="matcher-stop-token-out-of-range",
-            )

@@ -5,27 +5,23 @@ Where no vocabulary is given, tokens are the 256 single bytes, and id 256 is the
 
 from __future__ import annotations
 
-import functools
 import sys
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from .compiler import GrammarCompiler
+from .explanation import byte_tokenizer_info
 from .grammar import Grammar
 from .matcher import GrammarMatcher
 from .range_regex import float_range_regex, integer_range_regex
-from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .tokenizer_info import TokenizerInfo
+
 __all__ = ["bitmask_to_bool_mask", "bool_mask_to_bitmask"]
-
-
-@functools.cache
-def _byte_tokenizer_info() -> TokenizerInfo:
-    return TokenizerInfo([*(bytes((i,)) for i in range(256)), b""], stop_token_ids=256)
 
 
 def _get_matcher_from_grammar(grammar: Grammar | str, **options: Any) -> GrammarMatcher:
@@ -38,7 +34,7 @@ def _get_matcher_from_grammar(grammar: Grammar | str, **options: Any) -> Grammar
     Raises:
         MaskwrightError: What compiling raises.
     """
-    return _get_matcher_from_grammar_and_tokenizer_info(grammar, _byte_tokenizer_info(), **options)
+    return _get_matcher_from_grammar_and_tokenizer_info(grammar, byte_tokenizer_info(), **options)
 
 
 def _get_matcher_from_grammar_and_tokenizer_info(

@@ -58,7 +58,8 @@ class TokenizerInfo:
             vocabulary (``tokenizer-id-out-of-range``), ``vocab_size`` cuts off a token that has
             text, is zero or beyond any real one (``tokenizer-vocab-size``), or there is no such
             ``vocab_type`` (``tokenizer-vocab-type``).
-        TypeError: A token is neither bytes nor str.
+        TypeError: A token is neither bytes nor str, an id is no int, or the encoder can't be
+            called.
 
     Example:
         >>> tokens = ["<s>", "</s>", "\u2581hi", "<0x0A>"]
@@ -89,6 +90,11 @@ class TokenizerInfo:
         special_token_ids: Iterable[int] | None = None,
         encoder: Callable[[str], list[int]] | None = None,
     ) -> None:
+        if encoder is not None and not callable(encoder):
+            raise TypeError(
+                f"encoder is a {type(encoder).__name__}; expected a function from a text to the "
+                "ids of its tokens, or None"
+            )
         self._adopt(
             from_tokens(
                 encoded_vocab,
@@ -345,9 +351,9 @@ class TokenizerInfo:
             The ids of its tokens.
 
         Raises:
-            TokenizerError: There is no tokenizer (``tokenizer-no-encoder``), its package is not
-                installed (``tokenizer-missing-package``) or cannot load the file
-                (``tokenizer-encoder-failed``), or the text holds a lone surrogate
+            MissingDependencyError: The tokenizer's package is not installed.
+            TokenizerError: There is no tokenizer (``tokenizer-no-encoder``), its package cannot
+                load the file (``tokenizer-encoder-failed``), or the text holds a lone surrogate
                 (``tokenizer-bad-text``).
 
         Example:
@@ -487,8 +493,10 @@ def id_list(ids: int | Iterable[int]) -> list[int]:
     """Return one id, or several, as a sorted list without duplicates.
 
     Raises:
-        TypeError: An id is no integer.
+        TypeError: An id is no integer, or a bool.
     """
-    if isinstance(ids, Iterable):
-        return sorted({operator.index(token_id) for token_id in ids})
-    return [operator.index(ids)]
+    given = list(ids) if isinstance(ids, Iterable) else [ids]
+    for token_id in given:
+        if isinstance(token_id, bool):
+            raise TypeError(f"a token id is {token_id}, a bool; expected an int")
+    return sorted({operator.index(token_id) for token_id in given})

@@ -330,9 +330,9 @@ def test_arrays_without_values_are_refused(schema):
 def test_what_cannot_be_counted_is_refused_by_name():
     places = [{"enum": ["a"]}, {"enum": ["a", "b"]}, {"enum": ["b", "c"]}]
     schema = {"uniqueItems": True, "prefixItems": places, "minItems": 3}
-    with pytest.raises(UnsupportedFeatureError, match="'uniqueItems' is not supported where"):
+    with pytest.raises(UnsupportedFeatureError, match="different items than can be counted"):
         accepts(schema, "[]")
-    with pytest.raises(UnsupportedFeatureError, match="not uniqueItems"):
+    with pytest.raises(UnsupportedFeatureError, match="finds two equal items"):
         accepts({"type": "array", "not": {"uniqueItems": True}}, "[]")
 
 

@@ -311,7 +311,7 @@ def test_closed_objects_of_which_one_must_hold(any_order):
     [
         (
             {"dependentRequired": {"a": ["b"], "b": ["a"]}, "minProperties": 2, "maxProperties": 3},
-            "dependentRequired in a circle with minProperties and maxProperties",
+            "dependentRequired",
         ),
         (
             {
@@ -319,7 +319,7 @@ def test_closed_objects_of_which_one_must_hold(any_order):
                     {"not": {"patternProperties": {f"^a{i}": {"type": "null"}}}} for i in range(5)
                 ],
             },
-            "not, for several members of one object",
+            "not",
         ),
         (
             {
@@ -329,14 +329,14 @@ def test_closed_objects_of_which_one_must_hold(any_order):
                     {"not": {"patternProperties": {"^a": {"type": "null"}}}},
                 ],
             },
-            "not, for several members of one object",
+            "not",
         ),
         (
             {
                 "propertyNames": {"pattern": "^[ab]{9}$"},
                 "not": {"additionalProperties": {"type": "string"}},
             },
-            "not, for names of which there are finitely many",
+            "not",
         ),
     ],
 )
@@ -344,7 +344,7 @@ def test_what_is_not_decided_is_refused_by_name(schema, feature):
     with pytest.raises(UnsupportedFeatureError) as caught:
         World({"type": "object", **schema})
     assert caught.value.feature == feature
-    assert f"the keyword '{feature}' is not supported here" in str(caught.value)
+    assert f'the keyword "{feature}" is not supported here' in str(caught.value)
 
 
 def test_too_many_name_states_are_a_named_limit():

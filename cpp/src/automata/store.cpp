@@ -52,7 +52,7 @@ Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; 
 StateId Family::unhindered(const Edge& edge) { return edge.op == Op::kPlain ? edge.target : kDead; }
 uint32_t Family::free_length(StateId, Reg) { return kUnbounded; }
 bool Family::reads_escapes(StateId) { return false; }
-bool Family::reads_all(StateId, Reg, const RegisterPool&, FreeRun&) { return false; }
+bool Family::reads_all(StateId, Reg, const RegisterPool&, FreeRun&, uint32_t&) { return false; }
 SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
 void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
 Target Family::resume(StateId, Reg, SetId, Reg, RegisterPool&) { return {}; }
@@ -67,6 +67,8 @@ void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords
 Target Family::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
   return {state, to.intern(from.get(reg))};
 }
+
+Target Family::forget(StateId state, Reg reg, const RegisterPool& /*regs*/) { return {state, reg}; }
 bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
 bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }

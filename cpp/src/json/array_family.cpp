@@ -35,6 +35,7 @@ uint32_t ArrayFamily::group(std::span<const Alternative> alternatives) {
     group->cap = std::max({group->cap, plan.length(), rules.min, bounded ? rules.max : 0});
   }
   if (group->unique) group->cap = std::max(group->cap, group->values);
+  has_few_values_ = has_few_values_ || (group->unique && group->values < ArrayPlan::kManyValues);
   // After an item the count is at least 1, so min = 1 is no reason to count.
   if (group->plain && !group->needs_more && !group->bounded) group->cap = group->prefix;
   make_set(group->limits);

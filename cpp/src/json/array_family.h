@@ -34,6 +34,8 @@ class ArrayFamily final : public Family {
 
   // The state after '['; `alternatives` sorted and unique, register 0.
   StateId start(std::span<const Alternative> alternatives);
+  // The values of some unique items met so far may run out.
+  bool has_few_values() const { return has_few_values_; }
 
   void describe(std::span<const uint32_t> content, State& state) override;
   void expand(StateId state, RowBuilder& row) override;
@@ -99,6 +101,7 @@ class ArrayFamily final : public Family {
   bool may_differ(const Group& group, ValueId value, Progress& progress, RegisterPool& regs) const;
   void append_conditions(const Part& part, const Progress& progress, KeyWords& key) const;
 
+  bool has_few_values_ = false;
   JsonTables& tables_;
   WordInterner ids_;  // (accept, shape)...
   std::vector<std::unique_ptr<Group>> groups_;

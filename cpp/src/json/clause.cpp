@@ -7,9 +7,10 @@
 
 namespace maskwright {
 
-void unsupported(const std::string& keyword, uint32_t node) {
+void unsupported(const std::string& keyword, const std::string& reason, uint32_t node) {
   throw Error::unsupported("json-unsupported-keyword",
-                           "the keyword '" + keyword + "' is not supported here", keyword, node);
+                           "the keyword \"" + keyword + "\" is not supported here: " + reason,
+                           keyword, node);
 }
 
 ObjectShape ClauseTable::object(uint32_t shape) const {
@@ -78,7 +79,11 @@ void ClauseTable::sort_out_negated(uint32_t node, Leaves& out) const {
       out.types &= kInteger | kNumberType;
       out.not_divisors.push_back(node);
       break;
-    case NodeKind::kUniqueItems: unsupported("not uniqueItems", node);
+    case NodeKind::kUniqueItems:
+      unsupported("uniqueItems",
+                  "nothing finds two equal items, as under \"not\" or in all but one branch of "
+                  "\"oneOf\"; drop it there",
+                  node);
     default: break;  // the others are no leaves
   }
 }

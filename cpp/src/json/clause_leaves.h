@@ -9,8 +9,8 @@
 
 namespace maskwright {
 
-// `node`: where it stands, if that is known.
-[[noreturn]] void unsupported(const std::string& keyword, uint32_t node = kNone);
+// `reason`: what is too much, and what to do. `node`: where it stands; kNone: that is not known.
+[[noreturn]] void unsupported(const std::string& keyword, const std::string& reason, uint32_t node);
 
 struct Bounds {
   uint32_t min = 0;

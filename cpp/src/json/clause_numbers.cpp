@@ -1,6 +1,7 @@
 // The numbers of a clause: what all its leaves ask of them, as one language.
 #include "json/clause.h"
 #include "json/clause_leaves.h"
+#include "maskwright/support/error.h"
 
 namespace maskwright {
 
@@ -41,7 +42,12 @@ void ClauseTable::resolve_number(const Leaves& leaves, Clause& clause) {
     for (const auto text : enum_texts(leaves.enums, false)) spec.values.emplace_back(text);
   }
   spec.excluded = excluded_texts(leaves.not_enums, false);
-  clause.number = langs_.number(spec);
+  try {
+    clause.number = langs_.number(spec);
+  } catch (const Error& error) {
+    const auto& divisors = leaves.divisors.empty() ? leaves.not_divisors : leaves.divisors;
+    throw divisors.empty() ? error : error.at(divisors.back());
+  }
   clause.has_number = langs_.get(clause.number).start() != kDeadLang;
 }
 

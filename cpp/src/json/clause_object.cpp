@@ -57,6 +57,7 @@ struct ObjectWords {
 struct SomeMember {
   ObjectWords node;
   uint32_t condition, word;
+  uint32_t source;  // the node that says so; kNone: not known
 
   bool concerns(uint32_t key, Conditions conditions) const {
     if (condition != kNone) return in_set(conditions, condition);
@@ -125,6 +126,7 @@ class ObjectMerger {
   }
 
   void add_dependency(uint32_t node) {
+    dependency_node_ = node;
     WordReader reader(table_.ir_.node(node));
     const uint32_t trigger = read_key(reader);
     for (uint32_t left = reader.next(); left != 0; --left) {
@@ -145,7 +147,7 @@ class ObjectMerger {
 
   // `pattern`: an index into those of the node, or kNone.
   void add_some_member(uint32_t node, uint32_t pattern, uint32_t word) {
-    SomeMember some{read(node | kSilent), kNone, word};
+    SomeMember some{read(node | kSilent), kNone, word, node};
     if (pattern != kNone) some.condition = some.node.patterns[pattern].first;
     for (const auto& [key, unused] : some.node.members) mention(key, true);
     some_.push_back(std::move(some));
@@ -153,7 +155,7 @@ class ObjectMerger {
 
   void add_some_name(uint32_t word) {
     const uint32_t named = condition(table_.name_languages(options_, {&word, 1}));
-    some_.push_back({{}, named, kAnyWord});
+    some_.push_back({{}, named, kAnyWord, is_derived(word) ? kNone : node_of(word)});
   }
 
   // The words of an ObjectShape.
@@ -164,7 +166,10 @@ class ObjectMerger {
     const std::vector<Place> places = take_places(others);
     make_set(dependencies_);
     if (count.min > 1 && count.max != kNone && has_circle(dependencies_)) {
-      unsupported("dependentRequired in a circle with minProperties and maxProperties");
+      unsupported("dependentRequired",
+                  "names that need each other in a circle, beside \"minProperties\" and "
+                  "\"maxProperties\"; drop one of the two bounds",
+                  dependency_node_);
     }
     std::vector<uint32_t> words{options_,
                                 count.min,
@@ -325,7 +330,11 @@ class ObjectMerger {
     const bool many = on_values > kMaxOnValues || some_.size() > kMaxObligations;
     const bool counted = count.max != kNone && some_.size() > kMaxCounted;
     if (many || counted || (some_.size() > 1 && !dependencies_.empty())) {
-      unsupported("not, for several members of one object");
+      unsupported("not",
+                  "one object must break what several schemas say of members that only a pattern, "
+                  "\"additionalProperties\" or \"propertyNames\" concerns; list the members under "
+                  "\"properties\"",
+                  some_.back().source);
     }
     words[kByNameWord] = static_cast<uint32_t>(some_.size() - on_values);
     words[kByNameWord + 1] = static_cast<uint32_t>(on_values);
@@ -360,7 +369,10 @@ class ObjectMerger {
       const uint32_t names = classes_->count(classes_->start(), c);
       const uint32_t listed = std::min(names, static_cast<uint32_t>(places.size()));
       if (names != kUnbounded && names - listed < count.max) {
-        unsupported("not, for names of which there are finitely many");
+        unsupported("not",
+                    "some member must break a schema, and the names that it may have can run out; "
+                    "list them under \"properties\" or set a lower \"maxProperties\"",
+                    chosen[0].source);
       }
     }
     for (const Place& place : places) {
@@ -378,6 +390,7 @@ class ObjectMerger {
   std::vector<ClauseTable::Leaves::MemberRule> rules_;
   std::vector<SomeMember> some_;
   std::vector<std::pair<uint32_t, uint32_t>> dependencies_;  // trigger, needed
+  uint32_t dependency_node_ = kNone;                         // one of them
   std::vector<uint32_t> declared_, undeclared_, required_;   // keys, in order of mention
   std::vector<std::vector<LangId>> conditions_;
   const NameClasses* classes_ = nullptr;

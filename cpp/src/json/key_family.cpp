@@ -83,7 +83,8 @@ void KeyFrames::expand(StateId state, RowBuilder& row) {
       spelling, from.value, 1, [&](uint32_t /*item*/) { return lang.arcs(from.position); });
   for (const SpellingBranch& branch : branches) {
     const StateId target = branch_target(from, branch);
-    for (const uint8_t byte : branch.bytes) add_edge(from, byte, target, row);
+    const Op op = op_between(from, target);
+    for (const auto [lo, hi] : branch.bytes) row.add(lo, hi, target, op);
   }
   if (between) expand_quote(from, row);
 }
@@ -128,10 +129,10 @@ KeyRange KeyFrames::reached(KeyLang& lang, uint32_t position, CodeRange range) {
   return all;
 }
 
-void KeyFrames::add_edge(const View& from, uint8_t byte, StateId target, RowBuilder& row) {
+Op KeyFrames::op_between(const View& from, StateId target) const {
   const View to = view(store_.content(target));
   const bool same = to.first == from.first && to.second == from.second && to.ahead == from.ahead;
-  row.add(byte, byte, target, same ? Op::kPlain : Op::kDynamic);
+  return same ? Op::kPlain : Op::kDynamic;
 }
 
 void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
@@ -172,17 +173,19 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
     }
     return {possible ? edge_target : kDead, 0};
   }
-  const bool alive = is_alive(view(store_.content(edge_target)), words, regs);
+  const bool any = !words.empty() && (words[0] & kHasUnknown) != 0;
+  const bool alive = any || is_alive(view(store_.content(edge_target)), words, regs);
   return {alive ? edge_target : kDead, alive ? reg : 0};
 }
 
 // Where names that aren't listed may come and are of one class, whatever is read can become one.
-bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run) {
+bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                          uint32_t& length) {
   if (is_exact(state)) return false;
   const View at = view(store_.content(state));
   if (at.spelling == kBeforeQuote || !reads_any(at, regs.get(reg))) return false;
-  run.text = kRawText;
-  run.text.escapes = true;
+  length = kUnbounded;
+  run.text = kSpelledText;
   run.others.add('"');
   run.decides = true;
   return true;
@@ -206,12 +209,21 @@ std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
       for (uint32_t key = range.lo; key < range.hi; ++key) {
         const std::string rest = lang.rest(key, at.position);
         const bool near = at.spelling == kBeforeQuote ? store_.tokens_quote(rest)
-                                                      : store_.tokens_begin_with(rest + '"');
+                                                      : store_.tokens_end_name(rest);
         if (near) entry->second.push_back(key);
       }
     }
   }
   return entry->second;
+}
+
+// A state with the same masks, the same one for as many states as may be.
+StateId KeyFrames::same_for_tokens(StateId inside, std::span<const uint32_t> words) {
+  const View at = view(store_.content(inside));
+  if (at.spelling == kBeforeQuote || at.first.empty() || !reads_any(at, words)) return inside;
+  if (!near_names(inside).empty()) return inside;
+  const StateId other = moved(Spelling::kBetween, at.list, lists_[at.list]->unlisted(at.position));
+  return view(store_.content(other)).ahead == at.ahead ? other : inside;
 }
 
 // Some allowed name lies ahead. If names that are not known here may have used up all of them that
@@ -242,6 +254,7 @@ void KeyFrames::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWo
 
 void KeyFrames::append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
                            KeyWords& key) {
+  inside = same_for_tokens(inside, words);
   const View at = view(store_.content(inside));
   const KeyLang::Ahead ahead = lists_[at.list]->ahead(at.ahead);
   key.push_back(inside);

@@ -13,7 +13,8 @@
 // Mask key: {state, doubts, what is allowed of that which lies ahead}; all later questions are
 // about subsets of it. Where only one thing lies ahead it is allowed. Where unlisted names of one
 // class may come, every text goes on, and the key has but the listed names that some token can read
-// to their end (*near* names). Of the others a walk is unsure: only an escaped spelling gets there.
+// to their end (*near* names). Where there is none, no token can tell the state from one in which no
+// listed name is possible, and that one is taken for it.
 //
 // Names that are not listed and must not come again are told apart by *exact* states: [kExactMark,
 // state as above], with the register [register as above, names still possible that are refused
@@ -54,9 +55,11 @@ class KeyFrames final : public KeyFamily {
   void expand(StateId state, RowBuilder& row) override;
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
-  bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run) override;
+  bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                 uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
 
  private:
@@ -77,7 +80,7 @@ class KeyFrames final : public KeyFamily {
   StateId intern(const View& view);
   StateId moved(Spelling spelling, uint32_t list, uint32_t position);
   StateId branch_target(const View& from, const SpellingBranch& branch);
-  void add_edge(const View& from, uint8_t byte, StateId target, RowBuilder& row);
+  Op op_between(const View& from, StateId target) const;
   void expand_decided(const View& from, RowBuilder& row);
   void expand_quote(const View& from, RowBuilder& row);
   KeyRange reached(KeyLang& lang, uint32_t position, CodeRange range);
@@ -92,6 +95,7 @@ class KeyFrames final : public KeyFamily {
   uint32_t doubts(StateId inside, Reg names, const RegisterPool& regs);
   bool reads_any(const View& at, std::span<const uint32_t> words) const;
   std::span<const uint32_t> near_names(StateId inside);
+  StateId same_for_tokens(StateId inside, std::span<const uint32_t> words);
   void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
                   KeyWords& key);
   // One byte of a partial spelling; kBetween with the code point when that ends it.

@@ -57,6 +57,13 @@ std::string KeyLang::rest(uint32_t key, uint32_t position) const {
   return out;
 }
 
+uint32_t KeyLang::unlisted(uint32_t position) {
+  const auto from = places(position);
+  std::vector<uint32_t> words{0, 0, 0};
+  words.insert(words.end(), from.begin(), from.end());
+  return positions_.intern(words).id;
+}
+
 bool KeyLang::ends(uint32_t position) const {
   const auto words = node(position);
   return words[0] < words[1] && length(words[0]) == words[2];

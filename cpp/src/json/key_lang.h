@@ -76,6 +76,8 @@ class KeyLang {
 
   uint32_t size() const { return static_cast<uint32_t>(begin_.size() - 1); }
   uint32_t num_labels() const { return bases_.back(); }
+  // The position behind the same text if no listed name were possible there.
+  uint32_t unlisted(uint32_t position);
   // The rest of a listed name that is possible at the position, as UTF-8.
   std::string rest(uint32_t key, uint32_t position) const;
   uint32_t label_base(std::size_t i) const { return bases_[i]; }

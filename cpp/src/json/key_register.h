@@ -16,6 +16,7 @@ using Words = std::span<const uint32_t>;
 
 inline bool is_unsure(Words reg) { return !reg.empty() && (reg[0] & 1) != 0; }
 
+// In a mask walk: whatever is read can become an unlisted name, and there are bits of unknown names.
 inline constexpr uint32_t kHasUnknown = 1U << 31;
 
 // How many names at most are refused that are not known.

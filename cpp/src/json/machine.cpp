@@ -76,6 +76,8 @@ uint32_t JsonMachine::blame(uint32_t json_expr) {
   return Blame(impl_->ir, tables.targets, tables.clauses, tables.solver).find(options, payload[0]);
 }
 
+bool JsonMachine::has_few_values() const { return impl_->arrays.has_few_values(); }
+
 StateId JsonMachine::start(std::span<const uint32_t> targets) {
   return impl_->values.start(options_of(targets[0]), false, targets);
 }

@@ -4,13 +4,6 @@
 
 namespace maskwright {
 
-namespace {
-
-// Longer arrays of unique items take a little more work per mask.
-constexpr uint32_t kManyValues = 4096;
-
-}  // namespace
-
 const ArrayPlan& PlanTable::array(uint32_t shape) {
   if (arrays_.size() <= shape) arrays_.resize(shape + 1);
   if (!arrays_[shape]) arrays_[shape] = std::make_unique<ArrayPlan>(plan_array(shape));
@@ -29,7 +22,7 @@ ArrayPlan PlanTable::plan_array(uint32_t shape) const {
   ArrayPlan plan;
   plan.options = from.options;
   plan.unique = from.unique;
-  if (plan.unique) plan.values = solver_.least_values(from, kManyValues);
+  if (plan.unique) plan.values = solver_.least_values(from, ArrayPlan::kManyValues);
   plan.rules = solver_.item_rules(from);
   plan.cells = static_cast<uint32_t>(from.cells());
   for (const uint32_t target : from.rest) plan.rest.push_back(callee(target, solver_));

@@ -20,7 +20,9 @@ namespace maskwright {
 struct ArrayPlan {
   uint32_t options = 0;
   bool unique = false;
-  uint32_t values = 0;  // if unique: each item has so many, or more
+  // Longer arrays of unique items take a little more work per mask.
+  static constexpr uint32_t kManyValues = 4096;
+  uint32_t values = 0;  // if unique: each item has so many, or more; kManyValues at most
   ItemRules rules;
   uint32_t cells = 1;            // targets of a place
   std::vector<uint32_t> prefix;  // of all places; kNone: no value

@@ -300,9 +300,9 @@ bool ProductivitySolver::settle_counted_arrays() {
   if (!settled && undecided != kNone) {
     throw Error::unsupported(
         "json-unique-items-undecided",
-        "'uniqueItems' is not supported where 'minItems' or 'contains' need more different items "
-        "than can be counted here: let each position that is needed have more values, or drop "
-        "'uniqueItems'",
+        "the keyword \"uniqueItems\" is not supported here: \"minItems\" or \"contains\" need more "
+        "different items than can be counted; let each position that is needed have more values, "
+        "or drop \"uniqueItems\"",
         "uniqueItems", undecided);
   }
   return settled;

@@ -319,10 +319,11 @@ std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set
   const auto& out = set->excluded_divisors();
   if (!spelled.complete && !set->has_values() &&
       ((set->divisor() && large(*set->divisor())) || std::any_of(out.begin(), out.end(), large))) {
-    throw Error::unsupported("json-number-divisor",
-                             "multipleOf is not supported here: a divisor of more than 10000 in "
-                             "its last place, and a vocabulary without some digit or the point",
-                             "multipleOf");
+    throw Error::unsupported(
+        "json-number-divisor",
+        "the keyword \"multipleOf\" is not supported here: a divisor of more than 10000 in "
+        "its last place, and a vocabulary without some digit or the point",
+        "multipleOf");
   }
   return std::make_unique<NumberLang>(std::move(set), std::move(spelled));
 }

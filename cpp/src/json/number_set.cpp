@@ -88,10 +88,11 @@ Cut mirrored(const Cut& cut) {
 }
 
 [[noreturn]] void too_long() {
-  throw Error::unsupported("json-number-divisor",
-                           "multipleOf is not supported here: the divisors at one place have a "
-                           "least common multiple of more than 17 significant digits",
-                           "multipleOf");
+  throw Error::unsupported(
+      "json-number-divisor",
+      "the keyword \"multipleOf\" is not supported here: the divisors at one place have a "
+      "least common multiple of more than 17 significant digits",
+      "multipleOf");
 }
 
 Divisor divisor_of(const std::string& text) {
@@ -169,7 +170,7 @@ void NumberSet::read_divisors(const NumberSpec& spec) {
   }
   if (excluded_divisors_.size() > kMaxExcludedDivisors) {
     throw Error::unsupported("json-number-divisor",
-                             "multipleOf is not supported here: more than " +
+                             "the keyword \"multipleOf\" is not supported here: more than " +
                                  std::to_string(kMaxExcludedDivisors) +
                                  " divisors under \"not\" at one place",
                              "multipleOf");

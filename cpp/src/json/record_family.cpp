@@ -106,6 +106,11 @@ Target RecordFamily::localise(StateId state, Reg reg, const RegisterPool& from, 
   return store_.family(kind(plain)).localise(plain, own, from, to);
 }
 
+Target RecordFamily::forget(StateId state, Reg reg, const RegisterPool& regs) {
+  const Target plain{inside(state), inner(regs.get(reg))};
+  return store_.family(kind(plain.state)).forget(plain.state, plain.reg, regs);
+}
+
 // --- reading ------------------------------------------------------------------------------------
 
 Target RecordFamily::step(StateId from, Reg reg, uint8_t byte, RegisterPool& regs) {
@@ -130,7 +135,7 @@ Target RecordFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_t
   const StateId from = inside(state);
   const Words words = regs.get(reg);
   const Target to = step(from, inner(words), byte, regs);
-  if (to.state == kDead) return {};
+  if (to.state == kDead || regs.memory() == RegisterPool::Memory::kIgnored) return to;
   switch (kind(from)) {
     case FamilyId::kValue: return begin(to, words[1], byte, regs);
     case FamilyId::kString: return read_text(to, words, false, byte, regs);
@@ -265,6 +270,10 @@ void RecordFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vect
   } else {
     store_.family(plain.family).callees(from, inner(words), regs, own);
   }
+  if (regs.memory() == RegisterPool::Memory::kIgnored) {
+    out.insert(out.end(), own.begin(), own.end());
+    return;
+  }
   if (plain.family == FamilyId::kObject && words[kName] == 0) {
     call_name(words, regs, own);
     out.insert(out.end(), own.begin(), own.end());
@@ -307,6 +316,9 @@ Target RecordFamily::resume(StateId state, Reg reg, SetId accepted, Reg returned
   const StateId from = inside(state);
   const Words words = regs.get(reg);
   Family& family = store_.family(kind(from));
+  if (regs.memory() == RegisterPool::Memory::kIgnored) {
+    return family.resume(from, inner(words), accepted, 0, regs);
+  }
   const bool at_name = kind(from) == FamilyId::kObject && words[kName] == 0;
   const ValueId value = at_name ? returned : value_of(returned, regs);
   const Target to = family.resume(from, inner(words), accepted, value, regs);

@@ -20,10 +20,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "json/options.h"
 #include "json/outline.h"
+#include "json/outline_overlap.h"
 #include "json/schema_branches.h"
 #include "json/schema_word.h"
 #include "maskwright/ir/ir.h"
@@ -75,6 +77,7 @@ class TargetTable {
     uint32_t choice;   // the word that was replaced there
     uint32_t covered;  // in covered_: branches whose values other partial clauses take
     uint32_t length = 0;
+    OutlineRef outline = nullptr;  // of its words that are no choices; null: not known yet
   };
 
   bool names_matter(uint32_t options) const;
@@ -91,6 +94,7 @@ class TargetTable {
   uint32_t types_of(uint32_t word);
   bool has_types(std::span<const uint32_t> list);
   bool may_exclude(std::span<const uint32_t> list) const;
+  OutlineRef outline_of(uint32_t partial);
   void narrow(uint32_t options, uint32_t partial, Clauses& clauses);
   void drop_implied(uint32_t options, const OutlineRef& outline, std::vector<uint32_t>& list);
   std::size_t narrowest_choice(uint32_t partial, const OutlineRef& outline,
@@ -98,8 +102,8 @@ class TargetTable {
   std::vector<std::size_t> by_use(std::span<const uint32_t> list, std::size_t at);
   void expand(uint32_t options, uint32_t partial, std::span<const uint32_t> list, std::size_t at,
               const OutlineRef& outline);
-  std::span<const uint32_t> only(const Branches& branches, std::size_t i,
-                                 const OutlineRef& outline);
+  std::span<const uint32_t> only(uint32_t choice, std::size_t i, const OutlineRef& outline);
+  const OutlineOverlap& overlap_of(uint32_t choice);
   [[noreturn]] void too_many_clauses() const;
   void remember(uint32_t options, std::vector<uint32_t>& list, Partial origin);
   std::span<const uint32_t> words_of(uint32_t partial) const {
@@ -115,6 +119,13 @@ class TargetTable {
   BranchTable branches_;
   OutlineTable outlines_;
   WordInterner targets_;  // [options, words...]
+
+  // By choice of exclusive branches: their outlines, and which may overlap.
+  struct Overlaps {
+    std::vector<OutlineRef> outlines;
+    std::unique_ptr<const OutlineOverlap> overlap;
+  };
+  std::unordered_map<uint32_t, Overlaps> overlaps_;
 
   // Scratch.
   WordMarks marks_;

@@ -17,6 +17,13 @@
 
 namespace maskwright {
 
+namespace {
+
+// So many branches of a oneOf are compared with each other, each with each.
+constexpr std::size_t kFewBranches = 16;
+
+}  // namespace
+
 // The types of the values that can satisfy a word.
 uint32_t TargetTable::types_of(uint32_t word) {
   if (is_derived(word)) return DerivedTable::type_of(derived().get(word).kind);
@@ -182,6 +189,14 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
   const Branches& branches = branches_.of(choice);
   uint32_t covered = partials_[partial].covered;
   std::vector<uint32_t> next;
+  // The outline of a branch and all that was there before it.
+  const auto outline_with = [&](std::span<const uint32_t> words) {
+    OutlineRef with = outline;
+    for (const uint32_t word : words) {
+      if (!branches_.is_choice(word)) with = outlines_.meet(with, outlines_.of(word));
+    }
+    return with;
+  };
   // Says whether the new partial clause has all values of the branch.
   const auto make = [&](std::span<const uint32_t> middle) {
     marks_.clear();
@@ -190,11 +205,15 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
       if (partials_[p].choice != kNone) marks_.insert(partials_[p].choice);
     }
     next.clear();
-    if (!add(options, list.first(at), next) || !add(options, middle, next)) return true;
+    if (!add(options, list.first(at), next)) return true;
+    const std::size_t before = next.size();
+    if (!add(options, middle, next)) return true;
+    const OutlineRef with =
+        outline == nullptr ? nullptr : outline_with(std::span(next).subspan(before));
     // A branch that comes back to its own choice has no values that the others do not give.
     if (marks_.contains(choice)) return false;
     if (add(options, list.subspan(at + 1), next)) {
-      remember(options, next, {partial, choice, covered});
+      remember(options, next, {partial, choice, covered, 0, with});
     }
     return true;
   };
@@ -206,25 +225,44 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
     for (std::size_t i = 0; i < branches.size(); ++i) make(branches[i]);
     return;
   }
-  const bool covers = may_cover(options, choice);
+  // What satisfies a branch of a oneOf satisfies no other anyway.
+  const bool covers = !branches.exclusive && may_cover(options, choice);
   for (const std::size_t i : by_use(list, at)) {
     const auto branch = branches[i];
     if (outlines_.excludes(outline, branch) || is_covered(partial, branch)) continue;
-    const bool complete = make(branches.exclusive ? only(branches, i, outline) : branch);
+    const bool complete = make(branches.exclusive ? only(choice, i, outline) : branch);
     if (complete && covers && branch.size() == 1) covered = cover(covered, branch[0]);
   }
 }
 
 // Branch i of a oneOf, and none of the others. Those that the branch excludes need no mention.
-std::span<const uint32_t> TargetTable::only(const Branches& branches, std::size_t i,
+std::span<const uint32_t> TargetTable::only(uint32_t choice, std::size_t i,
                                             const OutlineRef& outline) {
+  const Branches& branches = branches_.of(choice);
   const OutlineRef with = outlines_.meet(outline, outlines_.of(branches[i][0]));
   exclusive_.assign(1, branches[i][0]);
-  for (std::size_t j = 0; j < branches.size(); ++j) {
-    if (j == i || outlines_.disjoint(with, outlines_.of(branches[j][0]))) continue;
+  const auto consider = [&](std::size_t j) {
+    if (j == i || outlines_.disjoint(with, outlines_.of(branches[j][0]))) return;
     exclusive_.push_back(negate(branches[j][0] & ~kSilent));
+  };
+  if (branches.size() <= kFewBranches) {
+    for (std::size_t j = 0; j < branches.size(); ++j) consider(j);
+  } else {
+    for (const uint32_t j : overlap_of(choice).candidates(static_cast<uint32_t>(i))) consider(j);
   }
   return exclusive_;
+}
+
+const OutlineOverlap& TargetTable::overlap_of(uint32_t choice) {
+  Overlaps& made = overlaps_[choice];
+  if (made.overlap == nullptr) {
+    const Branches& branches = branches_.of(choice);
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      made.outlines.push_back(outlines_.of(branches[i][0]));
+    }
+    made.overlap = std::make_unique<const OutlineOverlap>(made.outlines);
+  }
+  return *made.overlap;
 }
 
 // What decides nothing any more: negated choices that hold anyway, and choices that are made
@@ -271,27 +309,28 @@ std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& ou
   return best;
 }
 
+OutlineRef TargetTable::outline_of(uint32_t partial) {
+  if (partials_[partial].outline != nullptr) return partials_[partial].outline;
+  auto outline = std::make_shared<const Outline>();
+  for (const uint32_t word : words_of(partial)) {
+    if (!branches_.is_choice(word)) outline = outlines_.meet(outline, outlines_.of(word));
+  }
+  return outline;
+}
+
 // One partial clause whose choices may exclude each other.
 void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
   const auto words = words_of(partial);
-  auto outline = std::make_shared<const Outline>();
-  std::size_t num_choices = 0;
-  for (const uint32_t word : words) {
-    if (branches_.is_choice(word)) {
-      ++num_choices;
-    } else {
-      outline = outlines_.meet(outline, outlines_.of(word));
-    }
-  }
+  const OutlineRef outline = outline_of(partial);
   if (outline->empty()) return;
-  if (num_choices == 0) {
+  if (std::ranges::none_of(words, [&](uint32_t word) { return branches_.is_choice(word); })) {
     clauses.emplace_back(words.begin(), words.end());
     return;
   }
   std::vector<uint32_t> list(words.begin(), words.end());
   drop_implied(options, outline, list);
   if (list.size() != words.size()) {
-    remember(options, list, {partial, kNone, partials_[partial].covered});
+    remember(options, list, {partial, kNone, partials_[partial].covered, 0, outline});
     return;
   }
   const std::size_t at = narrowest_choice(partial, outline, list);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <string_view>
 
+#include "support/unescape.h"
+
 namespace maskwright {
 
 namespace {
@@ -135,7 +137,7 @@ bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> 
       const Entry& entry = entries_[level.entry];
       render(entry, row, blank);
       unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
-      if (!entry.escapes.empty() && !add_children(level, arena, next, walk)) return false;
+      if (!entry.sets.empty() && !add_children(level, arena, next, walk)) return false;
     }
     now = std::move(next);
   }
@@ -288,9 +290,9 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   std::shared_ptr<const Residue> residue;
   FreeText text = free_text(local, residue);
   if (residue != nullptr) {
-    follow(ResiduePath{*residue}, 0, escapes);
+    follow(ResiduePath{*residue}, 0, 0, escapes);
   } else {
-    follow(TriePath{vocabulary_, vocabulary_.next(0)}, 0, escapes);
+    follow(TriePath{vocabulary_, vocabulary_.next(0)}, 0, 0, escapes);
   }
   return finish_walk(key, std::move(escapes), std::move(text));
 }
@@ -298,17 +300,33 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
 // The words that the configuration reads whatever they are, and where to look for other tokens.
 MaskStore::FreeText MaskStore::free_text(const Config& config,
                                          std::shared_ptr<const Residue>& residue) {
+  uint32_t length = 0;
+  const FreeRun run = free_run(config, length);
+  if (!run.decides || run.text.empty()) return nullptr;
+  residue = vocabulary_.classes().residue(run.others);
+  return residue == nullptr ? nullptr : vocabulary_.classes().words(run.text, length);
+}
+
+FreeRun MaskStore::free_run(const Config& config, uint32_t& length) {
   Family& family = store_.family(store_.state(config.state).family);
   FreeRun all;
-  uint32_t length = kUnbounded;
-  const FreeRun* run = &all;
-  if (!family.reads_all(config.state, config.reg, arena_->regs(), all)) {
-    run = &store_.free_run(config.state);
-    length = family.free_length(config.state, config.reg);
-  }
-  if (!run->decides || run->text.empty()) return nullptr;
-  residue = vocabulary_.classes().residue(run->others);
-  return residue == nullptr ? nullptr : vocabulary_.classes().words(run->text, length);
+  if (family.reads_all(config.state, config.reg, arena_->regs(), all, length)) return all;
+  length = family.free_length(config.state, config.reg);
+  return store_.free_run(config.state);
+}
+
+// Behind a quotation mark that begins a token: if any JSON text may follow, its words, and a walk
+// of the tokens with another mark.
+bool MaskStore::follow_quoted(const Depth& depth, uint32_t node, std::vector<Escape>& escapes) {
+  const Residue* residue = vocabulary_.classes().quoted_residue(node);
+  if (residue == nullptr || !depth.single || !starts_.empty()) return false;
+  uint32_t length = 0;
+  const FreeRun run = free_run(depth.config, length);
+  if (!run.decides || run.text != kSpelledText) return false;
+  if (length < vocabulary_.max_token_length()) return false;
+  for (const uint32_t token : vocabulary_.classes().quoted_words()) allow(token);
+  follow(ResiduePath{*residue}, node, 0, escapes);
+  return true;
 }
 
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
@@ -323,30 +341,46 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     if (config.state != kDead) append_key(config, arena, words);
     words[length_at] = static_cast<uint32_t>(words.size() - length_at);
   }
-  const uint32_t key = keys_.intern(words, parent + 1).id;
+  const uint32_t escapes_id = entries_[parent].escapes;
+  const uint32_t key = keys_.intern(words, escapes_id + 1).id;
   if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
     return known->second;
   }
   if (!walk) return kMissing;
   begin_walk();
-  const Entry& from = entries_[parent];
-  for (const Escape& escape : from.escapes) {
-    const auto index = std::ranges::lower_bound(from.sets, escape.returned) - from.sets.begin();
-    const Config& config = after[static_cast<std::size_t>(index)];
-    if (config.state == kDead) continue;
-    starts_.push_back({escape.node, localise(config, arena), false});
+  std::vector<Config> local;
+  for (const Config& config : after) {
+    local.push_back(config.state == kDead ? config : localise(config, arena));
+  }
+  const auto from = escape_lists_.get(escapes_id);
+  for (std::size_t i = 0; i < from.size(); i += 2) {
+    const Config& config = local[from[i + 1]];
+    if (config.state != kDead) starts_.push_back({from[i], config, false});
   }
   std::vector<Escape> escapes;
+  const Config* closed = nullptr;  // levels_[0] is that configuration, closed, and returned nothing
   for (std::size_t i = 0; i < starts_.size(); ++i) {
     if (starts_[i].taken) continue;
     const uint32_t root = starts_[i].node;
-    levels_[0].set.clear();
-    take_starts(i, levels_[0].set);
-    if (levels_[0].set.empty()) continue;
-    const bool alone = enter(root, levels_[0].set, escapes);
-    if (arena_->regs().take_unsure()) unsure_.push_back(root);
-    settle(levels_[0], alone);
-    follow(TriePath{vocabulary_, vocabulary_.next(root)}, root, escapes);
+    const bool single = i + 1 == starts_.size() || starts_[i + 1].node != root;
+    if (single && closed != nullptr && *closed == starts_[i].config) {
+      for (const uint32_t token : vocabulary_.tokens_at(root)) allow(token);
+    } else {
+      levels_[0].set.clear();
+      take_starts(i, levels_[0].set);
+      if (levels_[0].set.empty()) continue;
+      const std::size_t known = escapes.size();
+      const bool alone = enter(root, levels_[0].set, escapes);
+      const bool unsure = arena_->regs().take_unsure();
+      if (unsure) unsure_.push_back(root);
+      settle(levels_[0], alone);
+      const bool again = single && !unsure && escapes.size() == known &&
+                         vocabulary_.has_children(root) &&
+                         !is_done_at_bottom(starts_[i].config, store_);
+      closed = again ? &starts_[i].config : nullptr;
+    }
+    if (!vocabulary_.has_children(root)) continue;
+    follow(TriePath{vocabulary_, vocabulary_.next(root)}, root, vocabulary_.depth(root), escapes);
   }
   return finish_walk(key, std::move(escapes), nullptr);
 }
@@ -363,14 +397,16 @@ void MaskStore::take_starts(std::size_t index, ConfigSet& set) {
 // Below the root frame nothing follows: the tokens that end exactly where it returned.
 uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
   static constexpr uint32_t kNothingBelow = 0;  // no child key is that short
-  const uint32_t key = keys_.intern({&kNothingBelow, 1}, parent + 1).id;
+  const uint32_t escapes_id = entries_[parent].escapes;
+  const uint32_t key = keys_.intern({&kNothingBelow, 1}, escapes_id + 1).id;
   if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
     return known->second;
   }
   if (!walk) return kMissing;
   begin_walk();
-  for (const Escape& escape : entries_[parent].escapes) {
-    for (const uint32_t token : vocabulary_.tokens_at(escape.node)) allow(token);
+  const auto from = escape_lists_.get(escapes_id);
+  for (std::size_t i = 0; i < from.size(); i += 2) {
+    for (const uint32_t token : vocabulary_.tokens_at(from[i])) allow(token);
   }
   return finish_walk(key, {}, nullptr);
 }
@@ -412,23 +448,33 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes, FreeT
   Entry& entry = entries_[id];
   entry.text = std::move(text);
   keep_found(entry);
-  std::ranges::sort(escapes);
-  for (const Escape& escape : escapes) entry.sets.push_back(escape.returned);
-  std::ranges::sort(entry.sets);
-  entry.sets.erase(std::unique(entry.sets.begin(), entry.sets.end()), entry.sets.end());
+  keep_escapes(escapes, entry);
   entry.unsure = unsure_;
-  escapes.shrink_to_fit();
-  entry.escapes = std::move(escapes);
   entry_of_key_.emplace(key, id);
   ++counters_.entries;
   counters_.memory_bytes += sizeof(Entry) + entry.ids.capacity() * 4 +
-                            entry.escapes.capacity() * sizeof(Escape) + entry.sets.capacity() * 4 +
-                            entry.unsure.capacity() * 4;
+                            (entry.sets.capacity() + entry.unsure.capacity()) * 4;
   if (entry.dense != nullptr) counters_.memory_bytes += entry.dense->size() * 4;
   if (entry.text != nullptr && texts_.insert(entry.text.get()).second) {
     counters_.memory_bytes += entry.text->size() * 4;
   }
   return id;
+}
+
+void MaskStore::keep_escapes(std::vector<Escape>& escapes, Entry& entry) {
+  std::ranges::sort(escapes);
+  KeyWords words;
+  words.reserve(2 * escapes.size());
+  std::unordered_map<SetId, uint32_t> index;
+  for (const Escape& escape : escapes) {
+    const auto [found, added] = index.try_emplace(escape.returned, entry.sets.size());
+    if (added) entry.sets.push_back(escape.returned);
+    words.push_back(escape.node);
+    words.push_back(found->second);
+  }
+  const auto [id, inserted] = escape_lists_.intern(words);
+  entry.escapes = id;
+  if (inserted) counters_.memory_bytes += words.size() * 4;
 }
 
 // What the walk allowed beyond the text's words: ids if they are few.
@@ -458,12 +504,12 @@ void MaskStore::keep_found(Entry& entry) {
 
 // --- the walk -----------------------------------------------------------------------------------
 
-// Walks what lies on the path below `node`; levels_[0] holds the closed configurations at it.
+// Walks what lies on the path below `node`; levels_[depth - base] holds the closed configurations
+// at it.
 // Starts inside the subtree that the walk comes by join it, so that no trie node is read twice for
 // one entry.
 template <typename Path>
-void MaskStore::follow(Path path, uint32_t node, std::vector<Escape>& escapes) {
-  const uint32_t base = vocabulary_.depth(node);
+void MaskStore::follow(Path path, uint32_t node, uint32_t base, std::vector<Escape>& escapes) {
   uint64_t visited = 0;
   auto start = static_cast<std::size_t>(std::ranges::upper_bound(starts_, node, {}, &Start::node) -
                                         starts_.begin());
@@ -482,7 +528,9 @@ void MaskStore::follow(Path path, uint32_t node, std::vector<Escape>& escapes) {
         continue;
       }
       for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
-      if (runs_free(i, here)) {
+      if (follow_quoted(here, i, escapes)) {
+        at = path.behind(at);
+      } else if (runs_free(i, here)) {
         for (const uint32_t token : vocabulary_.tokens_below(i)) allow(token);
         at = path.behind(at);
       } else {
@@ -515,7 +563,8 @@ void MaskStore::follow(Path path, uint32_t node, std::vector<Escape>& escapes) {
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     settle(here, alone);
-    const bool over = here.single && is_done_at_bottom(here.config, store_);
+    const bool over = (here.single && is_done_at_bottom(here.config, store_)) ||
+                      follow_quoted(here, i, escapes);
     at = over ? path.behind(at) : at + 1;
   }
   counters_.visited_nodes += visited;

@@ -101,7 +101,8 @@ std::size_t CompiledGrammar::memory_bytes() const {
 
 CompiledCounters CompiledGrammar::counters() const {
   const std::lock_guard lock(mutex_);
-  return {store_.num_states(), store_.num_rows(), rules_->num_positions(), masks_->counters()};
+  return {store_.num_states(), store_.num_rows(), rules_->num_positions(), searched_places_,
+          masks_->counters()};
 }
 
 }  // namespace maskwright

@@ -110,11 +110,8 @@ bool Matcher::find_forced(const Ahead& from, uint8_t& byte, Ahead& to) {
     std::size_t live = 0;
     for (auto& place : found) {
       const Ahead& after = place.second;
-      RegisterPool& regs = family_->arena.regs();
-      regs.set_memory(RegisterPool::Memory::kIgnored);
       const bool lives = (after.closed.completed && after.between_tokens()) ||
-                         search_completion(after.closed.configs, after.nodes);
-      regs.set_memory(RegisterPool::Memory::kExact);
+                         search_completion(after.closed.configs, after.nodes, Memory::kIgnored);
       if (!lives) continue;
       if (++live > 1) return false;
       std::swap(found.front(), place);

@@ -89,8 +89,11 @@ void Matcher::Family::truncate(uint32_t step) {
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
   if (unused <= kKept) return;
   arena.truncate(last.arena_size);
+  depths.resize(std::min<std::size_t>(depths.size(), last.arena_size.nodes));
   configs.truncate(last.num_configs);
-  std::erase_if(finishable, [&](const auto& entry) { return entry.first >= last.num_configs; });
+  for (auto* verdicts : {&finishable, &finishable_exactly}) {
+    std::erase_if(*verdicts, [&](const auto& entry) { return entry.first >= last.num_configs; });
+  }
 }
 
 // No other thread can make a second owner: it would need this matcher for that. What owners that
@@ -131,7 +134,7 @@ void Matcher::push_step(ConfigSet& set, uint32_t token) {
   if (set.size() == 1) {
     step.lone = set[0];
   } else {
-    step.configs = intern(set.configs());
+    step.interned = intern(set.configs());
   }
   step_ = family_->append(step);
 }

@@ -31,24 +31,13 @@ void remove(std::span<uint32_t> from, std::span<const uint32_t> bits) {
 }
 
 // The code points that begin in the text as JSON spells it between quotation marks; nothing if it
-// has no escapes or is no such text.
-std::optional<uint32_t> escaped_code_points(std::string_view text) {
-  if (text.find('\\') == std::string_view::npos) return std::nullopt;
-  Spelling spelling = Spelling::kBetween;
-  uint32_t value = 0;
+// is no such text.
+std::optional<uint32_t> spelled_code_points(std::string_view text) {
+  SpellingReader reader;
   uint32_t begun = 0;
-  std::vector<SpellingStep> steps;
   for (const char unit : text) {
-    const auto byte = static_cast<uint8_t>(unit);
-    if (spelling == Spelling::kBetween) ++begun;
-    steps.clear();
-    spelling_steps(spelling, value, steps);
-    const auto step = std::ranges::find_if(steps, [&](const SpellingStep& one) {
-      return one.byte == byte || (one.twin != 0 && one.twin == byte);
-    });
-    if (step == steps.end()) return std::nullopt;
-    spelling = step->next;
-    value = spelling == Spelling::kBetween ? 0 : step->value;
+    if (reader.between()) ++begun;
+    if (!reader.read(static_cast<uint8_t>(unit))) return std::nullopt;
   }
   return begun;
 }
@@ -72,6 +61,7 @@ TokenClasses::TokenClasses(const Vocabulary& vocabulary)
     : vocabulary_(vocabulary), words_(vocabulary.mask_words()) {
   build_bitmaps();
   build_ways();
+  build_quoted();
 }
 
 void TokenClasses::build_bitmaps() {
@@ -81,7 +71,9 @@ void TokenClasses::build_bitmaps() {
   for (uint32_t id = 0; id < vocabulary_.vocab_size(); ++id) {
     const std::string_view text = vocabulary_.text(id);
     if (text.empty()) continue;
-    if (const auto escaped = escaped_code_points(text)) escaped_.emplace_back(*escaped, id);
+    if (text.find('\\') != std::string_view::npos) {
+      if (const auto begun = spelled_code_points(text)) escaped_.emplace_back(*begun, id);
+    }
     Utf8State state = kBoundary;
     uint32_t begun = 0;
     for (const char unit : text) {
@@ -140,6 +132,26 @@ void TokenClasses::build_ways() {
       if (!common_.has(byte)) ways_[end[byte]++] = node;
     });
   }
+}
+
+void TokenClasses::build_quoted() {
+  uint32_t node = 1;
+  while (node < vocabulary_.num_nodes() && vocabulary_.byte(node) != '"') {
+    node = vocabulary_.next(node);
+  }
+  if (node >= vocabulary_.num_nodes()) return;
+  quote_node_ = node;
+  for (const uint32_t id : vocabulary_.tokens_below(node)) {
+    if (spelled_code_points(vocabulary_.text(id).substr(1))) quoted_words_.push_back(id);
+  }
+  // A node is on the way if there is a mark between it and the first one, or below it.
+  std::vector<uint32_t> nodes;
+  uint32_t inside = node;  // the end of the subtree of the last mark
+  for (uint32_t i = node + 1; i < vocabulary_.next(node); ++i) {
+    if (vocabulary_.byte(i) == '"') inside = std::max(inside, vocabulary_.next(i));
+    if (i < inside || vocabulary_.leads_to_quote(i)) nodes.push_back(i);
+  }
+  quoted_residue_ = with_next(std::move(nodes));
 }
 
 std::shared_ptr<const TokenClasses::Bitmap> TokenClasses::words(const TextClass& text,
@@ -217,12 +229,16 @@ std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes) 
     nodes = std::move(merged);
   });
   if (nodes.size() > limit) return nullptr;
-  auto residue = std::make_shared<Residue>();
-  residue->next.resize(nodes.size());
+  return std::make_shared<const Residue>(with_next(std::move(nodes)));
+}
+
+Residue TokenClasses::with_next(std::vector<uint32_t> nodes) const {
+  Residue residue;
+  residue.next.resize(nodes.size());
   std::vector<uint32_t> open;  // indices of the nodes whose subtrees are not at an end
   const auto close = [&](std::size_t index, uint32_t node) {
     while (!open.empty() && vocabulary_.next(nodes[open.back()]) <= node) {
-      residue->next[open.back()] = static_cast<uint32_t>(index);
+      residue.next[open.back()] = static_cast<uint32_t>(index);
       open.pop_back();
     }
   };
@@ -231,14 +247,15 @@ std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes) 
     open.push_back(static_cast<uint32_t>(i));
   }
   close(nodes.size(), vocabulary_.num_nodes());
-  residue->nodes = std::move(nodes);
+  residue.nodes = std::move(nodes);
   return residue;
 }
 
 std::size_t TokenClasses::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t words = blocks_.capacity() + utf8_.capacity() + ways_.capacity() +
-                      up_to_.size() * words_ + known_words_.size() * words_ + 2 * (long_.capacity() + escaped_.capacity());
+                      up_to_.size() * words_ + known_words_.size() * words_ + 2 * (long_.capacity() + escaped_.capacity() + quoted_residue_.nodes.size()) +
+                      quoted_words_.capacity();
   for (const Way& way : known_ways_) {
     if (way.residue != nullptr) words += 2 * way.residue->nodes.capacity();
   }

@@ -4,6 +4,7 @@
 
 #include "maskwright/support/error.h"
 #include "maskwright/support/sorted_set.h"
+#include "support/unescape.h"
 
 namespace maskwright {
 
@@ -47,7 +48,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
   }
   build_trie();
   build_subtrees();
-  find_quoted();
+  find_names();
   classes_ = std::make_unique<const TokenClasses>(*this);
 }
 
@@ -97,29 +98,34 @@ void Vocabulary::build_trie() {
   byte_closed_ = alone == spellable_;
 }
 
-void Vocabulary::find_quoted() {
+void Vocabulary::find_names() {
   for (uint32_t id = 0; id < tokens_.size(); ++id) {
     const std::string_view token = text(id);
-    for (std::size_t from = token.find('"'); from < token.size(); from = token.find('"', from + 1)) {
-      for (std::size_t to = token.find('"', from + 1); to < token.size();
-           to = token.find('"', to + 1)) {
-        quoted_.push_back(token.substr(from + 1, to - from - 1));
-      }
+    const std::size_t first = token.find('"');
+    if (first == std::string_view::npos) continue;
+    if (token.find('\\') < first || token.find("\\\"") != std::string_view::npos) {
+      if (auto name = spelled_name(token)) escaped_ends_.push_back(std::move(*name));
+    }
+    for (std::size_t at = first; at < token.size(); at = token.find('"', at + 1)) {
+      if (auto name = spelled_name(token.substr(at + 1))) quoted_.push_back(std::move(*name));
     }
   }
   make_set(quoted_);
+  make_set(escaped_ends_);
 }
 
 bool Vocabulary::quote(std::string_view text) const {
   return std::ranges::binary_search(quoted_, text);
 }
 
-bool Vocabulary::begin_with(std::string_view text) const {
+bool Vocabulary::end_name(std::string_view text) const {
+  if (std::ranges::binary_search(escaped_ends_, text)) return true;
   uint32_t node = 0;
-  for (const char unit : text) {
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(i < text.size() ? text[i] : '"');
     const uint32_t end = next_[node];
     uint32_t child = node + 1;
-    while (child < end && bytes_[child] != static_cast<uint8_t>(unit)) child = next_[child];
+    while (child < end && bytes_[child] != byte) child = next_[child];
     if (child >= end) return false;
     node = child;
   }
@@ -131,7 +137,7 @@ std::size_t Vocabulary::memory_bytes() const {
                       (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
                        token_begin_.capacity() + token_ids_.capacity()) *
                           4;
-  total += quoted_.capacity() * sizeof(std::string_view);
+  total += (quoted_.capacity() + escaped_ends_.capacity()) * sizeof(std::string);
   total += subtrees_.capacity() * sizeof(Subtree) + classes_->memory_bytes();
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);

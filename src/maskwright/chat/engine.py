@@ -41,13 +41,13 @@ class MaskwrightEngine:
 
     def __init__(self, vocabulary: VocabularyData) -> None:
         # Loaded here and not by the first compile, whose time is reported.
-        import maskwright.frontends.json_schema  # noqa: F401
+        import maskwright.frontends.json_schema  # noqa: F401  for its effect
         from maskwright.compiler import GrammarCompiler
         from maskwright.tokenizer_info import TokenizerInfo
 
         self._vocabulary = vocabulary
         self._spelling = PlainSpelling(vocabulary.text_bytes())
-        self._compiler = GrammarCompiler(TokenizerInfo._from_data(vocabulary))  # noqa: SLF001
+        self._compiler = GrammarCompiler(TokenizerInfo._from_data(vocabulary))  # noqa: SLF001  of this package
 
     def is_grammar(self, output_format: object) -> bool:
         """Whether a format is a `maskwright.Grammar`."""

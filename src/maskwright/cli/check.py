@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
 from maskwright.cli.errors import UsageError
+from maskwright.compiler import GrammarCompiler
 from maskwright.errors import GrammarError, GrammarSyntaxError, LimitExceededError
-from maskwright.explanation import Mismatch, compile_for_bytes, find_mismatch
+from maskwright.explanation import Mismatch, byte_tokenizer_info, find_mismatch
 from maskwright.frontends.json_schema import compile_json_schema
 from maskwright.frontends.json_schema.coverage import Recorder
-from maskwright.grammar import Grammar
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -28,6 +28,7 @@ def run_check(arguments: Namespace) -> int:
     text = _read(arguments.schema)
     options = _options(arguments)
     recorder = Recorder()
+    compiler = GrammarCompiler(byte_tokenizer_info(), cache_enabled=False)
     report: dict[str, Any] = {"schema": arguments.schema}
     code = exit_codes.OK
     mismatch: Mismatch | None = None
@@ -36,7 +37,7 @@ def run_check(arguments: Namespace) -> int:
         report |= {"usable": True, **_certificate(certificate)}
         report |= asdict(recorder.coverage)
         if not any(entry["status"] == "refused" for entry in report["keywords"]):
-            compiled = compile_for_bytes(Grammar.from_json_schema(text, **options))
+            compiled = compiler.compile_json_schema(text, **options)
             if arguments.instance is not None:
                 mismatch = _mismatch(compiled, _read(arguments.instance))
                 report["instance"] = {"accepted": mismatch is None}

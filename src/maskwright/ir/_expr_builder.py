@@ -16,6 +16,8 @@ from .ranges import normalise
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .fragment import Fragment
+
 
 class ExpressionBuilder(Pools):
     """Expressions and rules."""
@@ -159,6 +161,19 @@ class ExpressionBuilder(Pools):
         refs = (*self._bytes_ref(item_separator), *self._bytes_ref(key_separator))
         limit = check_bounds(0, max_whitespace)
         return self._expr((f.EXPR_JSON, node, flags, limit, *refs))
+
+    def expressions(self) -> tuple[list[int], list[int], bytes]:
+        """Return the words so far, the offsets of the expressions in them, and the bytes."""
+        return self._words, self._expr_offsets, bytes(self._bytes)
+
+    def copy(self, fragment: Fragment) -> int:
+        """Add the expressions of a fragment, and return the one that stands for all of them."""
+        first = len(self._expr_offsets)
+        words, offsets = fragment.moved(first, len(self._words), len(self._bytes))
+        self._words += words
+        self._expr_offsets += offsets
+        self._bytes += fragment.data
+        return first + fragment.root
 
     def rule(self, name: str) -> int:
         """Declare a rule and return its id; ``define`` gives it its expression.

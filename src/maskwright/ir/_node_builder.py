@@ -7,19 +7,32 @@ only the values of its own type.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from . import format as f
 from ._pools import Pools, check_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
-def _decimal(text: str) -> bytes:
+def _not_decimal(text: str) -> str:
+    return f"{text!r} is not a normalised plain decimal"
+
+
+def _decimal(text: str) -> str:
     if not f.is_decimal(text):
-        raise ValueError(f"{text!r} is not a normalised plain decimal")
-    return text.encode("ascii")
+        raise ValueError(_not_decimal(text))
+    return text
+
+
+def _unique(members: Mapping[str, int] | Iterable[tuple[str, int]]) -> Mapping[str, int]:
+    if isinstance(members, dict):
+        return members
+    pairs: list[tuple[str, int]] = list(cast("Iterable[tuple[str, int]]", members))
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("object() names a key twice")
+    return dict(pairs)
 
 
 class NodeBuilder(Pools):
@@ -62,10 +75,10 @@ class NodeBuilder(Pools):
         flags, refs = 0, [0, 0, 0, 0]
         if lo is not None:
             flags |= f.NUMBER_HAS_LO | (f.NUMBER_LO_EXCLUSIVE if lo_exclusive else 0)
-            refs[:2] = self._bytes_ref(_decimal(lo))
+            refs[:2] = self._text_ref(_decimal(lo))
         if hi is not None:
             flags |= f.NUMBER_HAS_HI | (f.NUMBER_HI_EXCLUSIVE if hi_exclusive else 0)
-            refs[2:] = self._bytes_ref(_decimal(hi))
+            refs[2:] = self._text_ref(_decimal(hi))
         return self._shared_node((f.NODE_NUMBER, flags, *refs))
 
     def string_length(self, minimum: int, maximum: int | None) -> int:
@@ -97,14 +110,16 @@ class NodeBuilder(Pools):
             raise ValueError(f"literal mask {literals} is outside 0..7")
         node_list = list(nodes)
         self._check_nodes(node_list)
-        decimals = [_decimal(text) for text in dict.fromkeys(numbers)]
-        texts = [text.encode("utf-8") for text in dict.fromkeys(strings)]
-        node = self._node((f.NODE_ENUM, literals))
-        self._add_refs(decimals)
-        self._add_refs(texts)
-        self._words.append(len(node_list))
-        self._words += node_list
-        return node
+        decimals = numbers and [*dict.fromkeys(numbers)]
+        if not all(map(f.is_decimal, decimals)):
+            wrong = next(text for text in decimals if not f.is_decimal(text))
+            raise ValueError(_not_decimal(wrong))
+        record = [f.NODE_ENUM, literals]
+        self._add_texts(record, decimals)
+        self._add_texts(record, strings)
+        record.append(len(node_list))
+        record += node_list
+        return self._node(record)
 
     def array(self, prefix: Iterable[int], rest: int | None) -> int:
         """Arrays: a schema per leading item, and one for the rest (None: ``items`` absent)."""
@@ -118,7 +133,7 @@ class NodeBuilder(Pools):
 
     def object(
         self,
-        members: Iterable[tuple[str, int]],
+        members: Mapping[str, int] | Iterable[tuple[str, int]],
         additional: int | None,
         patterns: Iterable[tuple[int, int]] = (),
     ) -> int:
@@ -131,16 +146,14 @@ class NodeBuilder(Pools):
             patterns: Regular expression (an expression id that matches whole decoded keys) and
                 node of each key pattern. A member is judged by its name and all its patterns.
         """
-        pairs, rules = list(members), list(patterns)
-        ids = [node for _, node in pairs] + [node for _, node in rules]
+        named, rules = _unique(members), list(patterns)
+        ids = [*named.values(), *(node for _, node in rules)]
         self._check_nodes(ids if additional is None else [*ids, additional])
         self._check_exprs([expr for expr, _ in rules])
-        if len({key for key, _ in pairs}) != len(pairs):
-            raise ValueError("object() names a key twice")
-        record = [f.NODE_OBJECT, len(pairs)]
-        bytes_ref = self._bytes_ref
-        for key, node in pairs:
-            record += bytes_ref(key.encode("utf-8"))
+        record = [f.NODE_OBJECT, len(named)]
+        text_refs = self._text_refs
+        for key, node in named.items():
+            record += text_refs.get(key) or self._text_ref(key)
             record.append(node)
         record.append(len(rules))
         for rule in rules:
@@ -150,10 +163,9 @@ class NodeBuilder(Pools):
 
     def required(self, keys: Iterable[str]) -> int:
         """Objects must have each of the keys; duplicates are dropped."""
-        encoded = [key.encode("utf-8") for key in dict.fromkeys(keys)]
-        node = self._node((f.NODE_REQUIRED,))
-        self._add_refs(encoded)
-        return node
+        record = [f.NODE_REQUIRED]
+        self._add_texts(record, keys)
+        return self._node(record)
 
     def member_count(self, minimum: int, maximum: int | None) -> int:
         """Bounds on the number of members of objects; None: no upper bound."""
@@ -165,7 +177,7 @@ class NodeBuilder(Pools):
         self._check_nodes(node_list)
         if len(node_list) < 2:
             return node_list[0] if node_list else self.any()
-        return self._node((f.NODE_ALL_OF, len(node_list), *node_list))
+        return self._shared_node((f.NODE_ALL_OF, len(node_list), *node_list))
 
     def any_of(self, ids: Iterable[int]) -> int:
         """Values that some node accepts; of none, no value; of one, that node."""
@@ -192,7 +204,7 @@ class NodeBuilder(Pools):
         """Numbers that are an integer times the divisor, a positive normalised plain decimal."""
         if divisor.startswith("-") or divisor == "0":
             raise ValueError(f"divisor {divisor!r} is not positive")
-        return self._shared_node((f.NODE_MULTIPLE_OF, *self._bytes_ref(_decimal(divisor))))
+        return self._shared_node((f.NODE_MULTIPLE_OF, *self._text_ref(_decimal(divisor))))
 
     def contains(self, node: int, minimum: int, maximum: int | None) -> int:
         """Arrays of which so many items satisfy the node; None: no upper bound."""
@@ -210,10 +222,9 @@ class NodeBuilder(Pools):
 
     def dependent_required(self, key: str, needed: Iterable[str]) -> int:
         """Objects that have each of the needed keys if they have ``key``."""
-        encoded = [name.encode("utf-8") for name in dict.fromkeys(needed)]
-        node = self._node((f.NODE_DEPENDENT_REQUIRED, *self._bytes_ref(key.encode("utf-8"))))
-        self._add_refs(encoded)
-        return node
+        record = [f.NODE_DEPENDENT_REQUIRED, *self._text_ref(key)]
+        self._add_texts(record, needed)
+        return self._node(record)
 
     def reserve(self) -> int:
         """Return a node id that may be used at once and is given its meaning later."""

@@ -46,14 +46,15 @@ class Builder(ExpressionBuilder, NodeBuilder):
             raise ValueError(f"node id {self._node_offsets.index(f.NONE)} is reserved, not defined")
         rules: list[int] = []
         for name, expr in zip(self._rule_names, self._rule_exprs, strict=True):
-            rules += (expr, *self._bytes_ref(name.encode("utf-8")))
+            rules += (expr, *self._text_ref(name))
         counts = (len(self._expr_offsets), len(self._rule_exprs), len(self._node_offsets))
         pools = (len(self._words), len(self._bytes))
         header = (f.MAGIC, f.VERSION, *counts, *pools, root, 0, 0, 0, 0)
         try:
-            words = array(f.WORD_TYPE, header)
-            for part in (self._expr_offsets, self._node_offsets, rules, self._words):
-                words.extend(array(f.WORD_TYPE, part))
+            words = array(
+                f.WORD_TYPE,
+                [*header, *self._expr_offsets, *self._node_offsets, *rules, *self._words],
+            )
         except (OverflowError, TypeError) as error:
             raise ValueError(
                 f"a number in the IR is not an unsigned 32-bit word: {error}"

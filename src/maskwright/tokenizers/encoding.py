@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.errors import TokenizerError
+from maskwright.errors import MissingDependencyError, TokenizerError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ class LazyEncoder:
     def _made(self) -> Encode:
         try:
             return self._make()
-        except TokenizerError:
+        except (MissingDependencyError, TokenizerError):
             raise
         except Exception as error:  # each library has errors of its own
             raise TokenizerError(
@@ -100,17 +100,17 @@ def import_library(module: str) -> Any:
     """Import an optional library.
 
     Raises:
-        TokenizerError: It is not installed; the message names the package.
+        MissingDependencyError: It is not installed; the message names the package.
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = _PACKAGES[module]
-        raise TokenizerError(
+        raise MissingDependencyError(
             f"encoding text for this vocabulary needs the package {package}, which cannot be "
             f"imported ({error}); expected it to be installed: run pip install {package}, or pass "
             "an encoder yourself",
-            code="tokenizer-missing-package",
+            code="missing-dependency",
         ) from error
 
 

@@ -26,6 +26,7 @@ from maskwright.tokenizers.decoding import (
 )
 from maskwright.tokenizers.encoding import FileEncoder, load_gguf
 from maskwright.tokenizers.gguf_file import Value, read_metadata
+from maskwright.tokenizers.piece_types import BYTE, NORMAL, SPECIAL, USER_DEFINED
 from maskwright.tokenizers.stop_tokens import conventional_stop_tokens
 from maskwright.tokenizers.vocabulary import FoundVocabulary, VocabType, VocabularyData
 
@@ -39,15 +40,6 @@ _TYPES: Final = _PREFIX + "token_type"
 _EOS_LIST: Final = _PREFIX + "eos_token_ids"
 END_KEYS: Final = ("eos", "eot", "eom")
 """What ``tokenizer.ggml.<key>_token_id`` may name as an end."""
-
-NORMAL: Final = 1
-UNKNOWN: Final = 2
-CONTROL: Final = 3
-USER_DEFINED: Final = 4
-UNUSED: Final = 5
-BYTE: Final = 6
-
-_SPECIAL: Final = frozenset({UNKNOWN, CONTROL, UNUSED})
 
 
 def _marked_bytes(token: str) -> bytes:
@@ -121,9 +113,9 @@ class GgufVocabulary:
             for token, token_type in zip(self.tokens, self.types, strict=True)
         ]
         # Some converters flag end tokens as text.
-        marks = (i for i, kind in enumerate(self.types) if kind in (*_SPECIAL, USER_DEFINED))
+        marks = (i for i, kind in enumerate(self.types) if kind in (*SPECIAL, USER_DEFINED))
         ends = conventional_stop_tokens(tokens, marks) | self.end_ids
-        flagged = {i for i, token_type in enumerate(self.types) if token_type in _SPECIAL}
+        flagged = {i for i, token_type in enumerate(self.types) if token_type in SPECIAL}
         prefix = self.add_space_prefix
         return FoundVocabulary(
             tokens,
@@ -232,7 +224,7 @@ def _end_ids(metadata: Mapping[str, Value]) -> set[int]:
 def _decode(token: str | bytes, token_type: int, decode: Callable[[str], bytes]) -> bytes:
     if isinstance(token, bytes):
         return token
-    if token_type == USER_DEFINED or token_type in _SPECIAL:
+    if token_type == USER_DEFINED or token_type in SPECIAL:
         return literal_bytes(token)
     byte = byte_token(token) if token_type == BYTE else None
     return decode(token) if byte is None else byte

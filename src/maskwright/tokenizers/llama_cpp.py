@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.errors import TokenizerError
 from maskwright.tokenizers.encoding import LlamaCppEncoder, import_library
-from maskwright.tokenizers.gguf import (
+from maskwright.tokenizers.gguf import END_KEYS, GgufVocabulary, read_gguf_vocabulary
+from maskwright.tokenizers.piece_types import (
     BYTE,
     CONTROL,
-    END_KEYS,
     NORMAL,
     UNKNOWN,
     UNUSED,
     USER_DEFINED,
-    GgufVocabulary,
-    read_gguf_vocabulary,
 )
 
 if TYPE_CHECKING:

@@ -16,19 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from maskwright.errors import TokenizerError
 from maskwright.tokenizers.decoding import SPACE_MARK, byte_token, literal_bytes
+from maskwright.tokenizers.piece_types import BYTE, NORMAL, SPECIAL, UNUSED
 from maskwright.tokenizers.vocabulary import MAX_VOCAB_SIZE, FoundVocabulary, VocabType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-NORMAL: Final = 1
-UNKNOWN: Final = 2
-CONTROL: Final = 3
-USER_DEFINED: Final = 4
-UNUSED: Final = 5
-BYTE: Final = 6
-
-_SPECIAL: Final = frozenset({UNKNOWN, CONTROL, UNUSED})
 
 # Wire types of the protocol buffer encoding.
 _VARINT: Final = 0
@@ -53,7 +45,7 @@ class SentencePieceModel:
 
     def token_bytes(self, piece: str, piece_type: int) -> bytes:
         """What a piece adds to the text; the spelling of one that adds nothing."""
-        if piece_type in _SPECIAL:
+        if piece_type in SPECIAL:
             return literal_bytes(piece)
         byte = byte_token(piece) if piece_type == BYTE else None
         return literal_bytes(piece.replace(SPACE_MARK, " ")) if byte is None else byte
@@ -75,7 +67,7 @@ def read_sentencepiece(data: bytes, source: str) -> FoundVocabulary:
         TokenizerError: The data are damaged, or the model rewrites its text after decoding.
     """
     model = parse_model(data, source)
-    special = {i for i, (_, kind) in enumerate(model.pieces) if kind in _SPECIAL}
+    special = {i for i, (_, kind) in enumerate(model.pieces) if kind in SPECIAL}
     return FoundVocabulary(
         [model.token_bytes(piece, kind) for piece, kind in model.pieces],
         VocabType.BYTE_FALLBACK,
@@ -111,7 +103,7 @@ def read_wrapped_model(data: bytes, source: str, tokenizer: Any) -> FoundVocabul
         if token_id not in added:
             kind = kinds.get(spelling, UNUSED)  # pieces of the tokenizer alone are never text
             token = model.token_bytes(spelling, kind)
-            found.put(token_id, token, is_special=kind in _SPECIAL)
+            found.put(token_id, token, is_special=kind in SPECIAL)
     for token_id, entry in added.items():
         found.put(token_id, literal_bytes(entry.content), is_special=entry.special)
     return found

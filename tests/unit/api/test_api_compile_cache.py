@@ -108,7 +108,7 @@ def test_a_failure_reaches_all_and_is_not_kept():
 
 
 def test_an_error_that_cannot_be_copied_still_arrives():
-    class Stubborn(Exception):  # noqa: N818
+    class Stubborn(Exception):  # noqa: N818  it stands for any
         def __init__(self, a: int, b: int) -> None:
             super().__init__(a)
             self.b = b

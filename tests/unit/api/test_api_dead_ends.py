@@ -103,3 +103,75 @@ def test_long_tokens_in_an_ambiguous_grammar() -> None:
         assert b"a" * 128 in allowed(matcher)
         assert matcher.accept_string("a")
     assert time.monotonic() - begin < 60
+
+
+# --- searches for completions ---------------------------------------------------------------------
+
+SMALL = [bytes([byte]) for byte in b'{}[]":,.-0123456789 \\abcelnrstu']
+STRUCTURES = {
+    "required": ({"required": ["abc"]}, '{"a":[{"b":"\\n"},1.5],"ab":{"'),
+    "required by an escape": ({"required": ["xa"]}, '{"a":[1],"b'),
+    "nested and required": (
+        {
+            "required": ["a"],
+            "properties": {"a": {"type": "object", "required": ["b"], "properties": {}}},
+            "additionalProperties": {"$ref": "#"},
+        },
+        '{"t":{"a":{"c":1,"',
+    ),
+    "minProperties": ({"minProperties": 4}, '{"a":1,"b":{"c":[null,'),
+    "unique objects": (
+        {"properties": {"a": {"uniqueItems": True, "items": {"minProperties": 2}}}},
+        '{"a":[{"a":1,"b":[2]},{"b":[2],"a":1',
+    ),
+    "a long text": ({"properties": {"a": {"minLength": 300}}, "required": ["a"]}, '{"a":"b'),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_a_search_visits_few_places(name: str) -> None:
+    """Each step's mask and all accepts: what could be written instead of an end is endless."""
+    schema, text = STRUCTURES[name]
+    compiled = compiler(SMALL).compile_json_schema(
+        {"type": "object", **schema}, strict_mode=False, any_order=True
+    )
+    matcher = mw.GrammarMatcher(compiled)
+    budget = {"required by an escape": 20_000, "a long text": 1_000}.get(name, 300)
+    for char in text:
+        before = compiled._core.counters()["searched_places"]
+        assert char.encode() in allowed(matcher)
+        assert compiled._core.counters()["searched_places"] - before <= budget
+        assert matcher.accept_string(char)
+    assert allowed(matcher)
+
+
+def test_only_what_can_be_spelled_to_its_end_is_allowed() -> None:
+    """Without "d" and "f": U+0078 has an escape, U+007F and all surrogates have none."""
+    compiled = compiler(SMALL).compile_json_schema(
+        {"enum": [{"x": 1}, {"\x7fb": 1}, {"\U0001f600": 1}, "b\x7f"]}, strict_mode=False
+    )
+    expected = {
+        "": b"{",
+        '{"': b"\\",
+        '{"\\': b"u",
+        '{"\\u': b"0",
+        '{"\\u00': b"7",
+        '{"\\u007': b"8",
+        '{"\\u0078': b'"',
+        '{"\\u0078":1': b" .0e}",
+    }
+    for text, tokens in expected.items():
+        matcher = mw.GrammarMatcher(compiled)
+        assert matcher.accept_string(text)
+        assert allowed(matcher) == {bytes([t]) for t in tokens}
+
+
+def test_a_dead_end_in_an_item_is_seen_whatever_the_items_before() -> None:
+    tokens = [token for token in SMALL if token not in (b"l", b"s")]
+    compiled = compiler([*tokens, b"ls"]).compile_json_schema(
+        {"type": "array", "uniqueItems": True, "items": {"type": ["boolean", "array", "integer"]}},
+        strict_mode=False,
+    )
+    matcher = mw.GrammarMatcher(compiled)
+    assert matcher.accept_string("[[],1,")
+    assert allowed(matcher) == {bytes([byte]) for byte in b" -0123456789[t"}

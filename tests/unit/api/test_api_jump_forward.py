@@ -228,7 +228,7 @@ def test_a_tokenizer_that_changes_the_text():
 
 def test_a_tokenizer_that_fails_says_so():
     def fails(_text: str) -> list[int]:
-        raise TokenizerError("no such file", code="tokenizer-missing-package")
+        raise TokenizerError("no such file", code="tokenizer-unreadable")
 
     info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2, encoder=fails)
     with pytest.raises(TokenizerError, match="no such file"):

@@ -15,6 +15,7 @@ from maskwright import (
     GrammarCompiler,
     GrammarMatcher,
     MatcherError,
+    TokenizerError,
     TokenizerInfo,
 )
 
@@ -183,9 +184,14 @@ def test_override_stop_tokens():
 
 @pytest.mark.parametrize("stop", [40, -1, [4, 2**40]])
 def test_stop_tokens_outside_the_vocabulary(stop):
-    with pytest.raises(MatcherError, match="outside the vocabulary of 40") as caught:
+    with pytest.raises(TokenizerError, match="outside the vocabulary of 40 ids of the") as caught:
         GrammarMatcher(compiled('root ::= "a"'), override_stop_tokens=stop)
-    assert caught.value.code == "matcher-stop-token-out-of-range"
+    assert caught.value.code == "tokenizer-id-out-of-range"
+
+
+def test_a_bool_is_no_stop_token():
+    with pytest.raises(TypeError, match="a token id is True, a bool"):
+        GrammarMatcher(compiled('root ::= "a"'), override_stop_tokens=[1, True])
 
 
 def test_without_any_stop_token():

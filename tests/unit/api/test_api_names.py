@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import maskwright
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", maskwright.__all__)
@@ -20,11 +24,25 @@ def test_names_are_sorted_and_unique():
     assert maskwright.__all__ == sorted(set(maskwright.__all__))
 
 
+def test_the_compatibility_page_says_what_is_missing():
+    page = (ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    missing = page.partition("Not there yet:")[2].partition("- values:")[0]
+    of_classes = dict(re.findall(r"- of `(\w+)`: (.*)", missing))
+    assert len(of_classes) == 4
+    for name, methods in of_classes.items():
+        for method in re.findall(r"`(\w+)`", methods):
+            assert not hasattr(getattr(maskwright, name), method), f"{name}.{method} is there"
+    names = re.findall(r"`(\w+)`", missing.partition("- of `")[0])
+    assert len(names) > 10
+    for name in names:
+        assert not hasattr(maskwright, name), f"{name} is there"
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'Grammer'"):
-        maskwright.Grammer  # noqa: B018
+        maskwright.Grammer  # noqa: B018  the look-up raises
     with pytest.raises(AttributeError, match="has no attribute 'x'"):
-        maskwright.bitmask.x  # noqa: B018
+        maskwright.bitmask.x  # noqa: B018  the look-up raises
 
 
 def _loaded_after(statement: str) -> set[str]:

@@ -96,6 +96,24 @@ def test_special_and_stop_tokens_are_no_text():
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"stop_token_ids": True}, "a token id is True, a bool; expected an int"),
+        ({"stop_token_ids": [0, False]}, "a token id is False, a bool; expected an int"),
+        ({"special_token_ids": [True]}, "a token id is True, a bool; expected an int"),
+        (
+            {"encoder": 5},
+            "encoder is a int; expected a function from a text to the ids of its tokens, or None",
+        ),
+    ],
+)
+def test_wrong_options(arguments, message):
+    with pytest.raises(TypeError) as caught:
+        TokenizerInfo(["a", "b"], **arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         ({"vocab_size": 1}, "tokenizer-vocab-size", "smaller than the 2 tokens"),

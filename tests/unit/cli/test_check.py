@@ -42,6 +42,19 @@ def report(check, schema, instance=None, *options):
     return code, json.loads(captured.out)
 
 
+def test_what_the_engine_refuses_is_said_with_its_place(check):
+    code, found = report(check, {"properties": {"a": {"not": {"uniqueItems": True}}}})
+    assert (code, found["usable"]) == (2, False)
+    assert found["error"]["code"] == "json-unsupported-keyword"
+    assert found["error"]["message"].endswith("drop it there: at #/properties/a/not/uniqueItems")
+    code, found = report(
+        check, {"type": "object", "required": ["a"], "properties": {"a": {"enum": []}}}
+    )
+    assert code == 2
+    assert found["error"]["code"] == "schema-unsatisfiable"
+    assert "the schema at #/properties/a/enum" in found["error"]["message"]
+
+
 def test_coverage_of_every_keyword(check):
     code, found = report(check, SCHEMA)
     assert code == 0

@@ -71,6 +71,99 @@ def test_a_grammar_that_is_no_schema_has_no_pointer():
     assert refused(False).pointer is None
 
 
-def test_what_the_core_refuses_is_named_with_its_place():
-    error = refused({"items": {"not": {"uniqueItems": True}}}, UnsupportedFeatureError)
-    assert error.pointer.startswith("#/items/not")
+NULL, TEXT = {"type": "null"}, {"type": "string"}
+PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
+CORE_REFUSALS = {
+    "two equal items": (
+        {"items": {"not": {"uniqueItems": True}}},
+        ("json-unsupported-keyword", "uniqueItems", "#/items/not/uniqueItems"),
+        (
+            'nothing finds two equal items, as under "not" or in all but one branch of '
+            '"oneOf"; drop '
+            "it there"
+        ),
+    ),
+    "too many different items": (
+        {
+            "properties": {
+                "a": {
+                    "type": "array",
+                    "uniqueItems": True,
+                    "minItems": 3,
+                    "prefixItems": [{"enum": ["a"]}, {"enum": ["a", "b"]}, {"enum": ["b", "c"]}],
+                }
+            },
+            "required": ["a"],
+        },
+        ("json-unique-items-undecided", "uniqueItems", "#/properties/a/uniqueItems"),
+        (
+            '"minItems" or "contains" need more different items than can be counted; let '
+            "each position "
+            'that is needed have more values, or drop "uniqueItems"'
+        ),
+    ),
+    "names in a circle": (
+        {
+            "items": {
+                "dependentRequired": {"a": ["b"], "b": ["a"]},
+                "minProperties": 2,
+                "maxProperties": 3,
+            }
+        },
+        ("json-unsupported-keyword", "dependentRequired", "#/items/dependentRequired"),
+        (
+            'names that need each other in a circle, beside "minProperties" and '
+            '"maxProperties"; drop '
+            "one of the two bounds"
+        ),
+    ),
+    "several broken members": (
+        {"allOf": [{"not": {"patternProperties": {f"^a{i}": NULL}}} for i in range(5)]},
+        ("json-unsupported-keyword", "not", "#/allOf/4/not"),
+        (
+            "one object must break what several schemas say of members that only a pattern, "
+            '"additionalProperties" or "propertyNames" concerns; list the members under '
+            '"properties"'
+        ),
+    ),
+    "names that run out": (
+        {"propertyNames": {"pattern": "^[ab]{9}$"}, "not": {"additionalProperties": TEXT}},
+        ("json-unsupported-keyword", "not", "#/not"),
+        (
+            "some member must break a schema, and the names that it may have can run out; "
+            "list them "
+            'under "properties" or set a lower "maxProperties"'
+        ),
+    ),
+    "a long common multiple": (
+        {"items": {"allOf": [{"multipleOf": 999999937}, {"multipleOf": 998244353}]}},
+        ("json-number-divisor", "multipleOf", "#/items/allOf/1/multipleOf"),
+        "the divisors at one place have a least common multiple of more than 17 significant digits",
+    ),
+    "many divisors": (
+        {"allOf": [{"not": {"multipleOf": n}} for n in PRIMES]},
+        ("json-number-divisor", "multipleOf", "#/allOf/12/not/multipleOf"),
+        'more than 12 divisors under "not" at one place',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CORE_REFUSALS)
+def test_what_the_core_refuses_is_named_with_its_place(name):
+    schema, (code, feature, pointer), reason = CORE_REFUSALS[name]
+    error = refused(schema, UnsupportedFeatureError)
+    assert (error.code, error.feature, error.pointer) == (code, feature, pointer)
+    message = f'the keyword "{feature}" is not supported here: {reason}: at {pointer}'
+    assert str(error) == message
+
+
+def test_a_divisor_that_the_vocabulary_cannot_spell_is_named_with_its_place():
+    tokens = [bytes((i,)) for i in range(256) if i != ord("7")]
+    compiler = GrammarCompiler(TokenizerInfo([*tokens, b""], stop_token_ids=255))
+    with pytest.raises(UnsupportedFeatureError) as caught:
+        compiler.compile_json_schema({"items": {"multipleOf": 10_007}})
+    assert (caught.value.feature, caught.value.pointer) == ("multipleOf", "#/items/multipleOf")
+    assert str(caught.value) == (
+        'the keyword "multipleOf" is not supported here: a divisor of more than 10000 in its last '
+        "place, and a vocabulary without some digit or the point: at #/items/multipleOf"
+    )

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from maskwright import TokenizerError, TokenizerInfo
+from maskwright import MissingDependencyError, TokenizerError, TokenizerInfo
 from maskwright.tokenizers import encoding
 from tokenizer_files import (
     NORMAL,
@@ -69,9 +69,9 @@ def test_a_missing_library_is_named(byte_level_path, monkeypatch):
     monkeypatch.setattr(encoding.importlib, "import_module", absent)
     info = TokenizerInfo.from_file(byte_level_path)
     assert info.has_encoder
-    with pytest.raises(TokenizerError) as caught:
+    with pytest.raises(MissingDependencyError) as caught:
         info.encode("a")
-    assert caught.value.code == "tokenizer-missing-package"
+    assert caught.value.code == "missing-dependency"
     assert "needs the package tokenizers" in str(caught.value)
     assert "run pip install tokenizers" in str(caught.value)
 

@@ -64,7 +64,7 @@ def read(path, data: bytes) -> bool:
     try:
         vocabulary = read_vocabulary(path)
     except TokenizerError as error:
-        assert error.code.startswith("tokenizer-")  # noqa: PT017
+        assert error.code.startswith("tokenizer-")  # noqa: PT017  each may be of another class
         return False
     assert len(vocabulary.text_bytes()) == vocabulary.vocab_size
     return True

@@ -27,6 +27,8 @@ struct Config {
   Reg reg = 0;
   uint32_t run = 0;  // bytes of the current whitespace run
   StackRef stack = kBottom;
+
+  bool operator==(const Config&) const = default;
 };
 
 // Stacks and registers of a matcher and its forks, or of one mask walk.

@@ -238,9 +238,10 @@ class Family {
   virtual uint32_t free_length(StateId state, Reg reg);
   // A backslash begins an escape of any code point, which leads back to the state like the others.
   virtual bool reads_escapes(StateId state);
-  // All texts of a class can be read from here, though not back to the state itself; false if that
-  // can't be said at once.
-  virtual bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run);
+  // All texts of a class can be read from here that begin at most so many code points, and no longer
+  // ones, though not back to the state itself; false if that can't be said at once.
+  virtual bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                         uint32_t& length);
   // The callee ids for which the frame may end here (kDynamicAccepts).
   virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
   // The callees of a state with kCalls and no single callee.
@@ -261,6 +262,8 @@ class Family {
   // whose memory is kUnsure. Configurations with equal mask keys give the same one. The default
   // copies the content.
   virtual Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to);
+  // For kPooledRegister: what a step with Memory::kIgnored would go on from.
+  virtual Target forget(StateId state, Reg reg, const RegisterPool& regs);
   // For kGuarded: true if there are texts as Guard says.
   virtual bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out);
   // For kSuspects: true unless the configuration can be completed for sure; whether it can be then
@@ -304,9 +307,9 @@ class Store {
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
 
   uint32_t max_advance() const { return max_advance_; }
-  // Some token may begin with the text, or have it between quotation marks.
-  bool tokens_begin_with(std::string_view text) const {
-    return tokens_ == nullptr || tokens_->begin_with(text);
+  // TokenTexts, or true where nothing is known.
+  bool tokens_end_name(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->end_name(text);
   }
   bool tokens_quote(std::string_view text) const {
     return tokens_ == nullptr || tokens_->quote(text);

@@ -39,6 +39,8 @@ class JsonMachine {
   // The state before a value judged by `targets` (sorted callee ids, all productive, all of the
   // same options), without leading whitespace.
   StateId start(std::span<const uint32_t> targets);
+  // Some array of unique items met so far may run out of values.
+  bool has_few_values() const;
   // Targets of different options must not share a frame.
   uint32_t options_of(uint32_t target) const;
 

@@ -67,8 +67,8 @@ class MaskStore {
     FreeText text;   // the words of a class; the vocabulary may have it too
     FreeText dense;  // all else, if that is much
     std::vector<uint32_t> ids;
-    std::vector<Escape> escapes;   // sorted, without duplicates
-    std::vector<SetId> sets;       // the distinct sets among the escapes, sorted
+    uint32_t escapes = 0;          // where the frame may have returned, by node (escape_lists_)
+    std::vector<SetId> sets;       // the distinct sets that it returned there
     std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
   };
   // The closed configurations at one depth of the walk. A single one is kept apart with its row:
@@ -110,12 +110,15 @@ class MaskStore {
   // The walk; results in found_ and entry escapes.
   Config localise(const Config& config, Arena& arena);
   void begin_walk();
+  FreeRun free_run(const Config& config, uint32_t& length);
   FreeText free_text(const Config& config, std::shared_ptr<const Residue>& residue);
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes, FreeText text);
   void keep_found(Entry& entry);
+  void keep_escapes(std::vector<Escape>& escapes, Entry& entry);
   void take_starts(std::size_t index, ConfigSet& set);
   template <typename Path>
-  void follow(Path path, uint32_t node, std::vector<Escape>& escapes);
+  void follow(Path path, uint32_t node, uint32_t base, std::vector<Escape>& escapes);
+  bool follow_quoted(const Depth& depth, uint32_t node, std::vector<Escape>& escapes);
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);
   bool step_single(const Depth& from, uint32_t node, Depth& to);
@@ -138,7 +141,10 @@ class MaskStore {
   Runner runner_;
   WayOut way_out_;
 
-  WordInterner keys_;  // tag 0: root entries; tag n + 1: children of entry n
+  // (node, index among the sets of the entry)... Entries that return at the same nodes share what
+  // follows them if their callers do the same there, whatever the sets are.
+  WordInterner escape_lists_;
+  WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
   std::unordered_map<uint32_t, uint32_t> entry_of_key_;
   StablePool<Entry> entries_;
   std::unordered_set<const void*> texts_;  // of all entries

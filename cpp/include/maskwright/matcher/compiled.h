@@ -26,6 +26,7 @@ struct CompiledCounters {
   uint64_t states = 0;
   uint64_t rows = 0;
   uint64_t positions = 0;
+  uint64_t searched_places = 0;  // by searches for completions (finish.cpp)
   MaskCounters masks;
 };
 
@@ -46,6 +47,9 @@ class CompiledGrammar {
   Store& store() { return store_; }
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
+  void count_searched_place() { ++searched_places_; }
+  // Some array of unique items met so far may run out of values.
+  bool has_few_values() const { return json_ != nullptr && json_->has_few_values(); }
   bool has_token_symbols() const { return has_token_symbols_; }
   // A text may get to where only bytes lead on that are no tokens of their own, or no token has.
   bool may_need_unspellable() const { return may_need_unspellable_; }
@@ -59,6 +63,7 @@ class CompiledGrammar {
   std::unique_ptr<RulesMachine> rules_;
   std::unique_ptr<MaskStore> masks_;
   StateId start_ = kDead;
+  uint64_t searched_places_ = 0;
   bool may_need_unspellable_ = false;
   bool has_token_symbols_ = false;
 };

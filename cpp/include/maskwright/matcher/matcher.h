@@ -72,8 +72,8 @@ class Matcher {
     uint32_t parent = 0;
     uint32_t depth = 0;
     uint32_t token = kText;
-    uint32_t configs = kLone;  // interned words of the closed configurations
-    Config lone;               // the only one, if kLone
+    uint32_t interned = kLone;  // words of the closed configurations
+    Config lone;                // the only one, if kLone
     bool completed = false;
     bool stopped = false;  // by a stop token
     // What the family held after this step. All that the step and those before it refer to.
@@ -92,12 +92,16 @@ class Matcher {
     Runner runner;
     ConfigSet after;  // of the step that is being taken
     std::vector<SetId> returned;
-    std::unordered_map<uint32_t, bool> finishable;  // by interned configurations (finish.cpp)
+    // By interned configurations (finish.cpp).
+    std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
+    std::vector<uint32_t> depths;  // by stack node, as far as asked for
 
     // Appends a step that has all but its sizes.
     uint32_t append(Step step);
     // Drops what came after the step, once it is worth the while.
     void truncate(uint32_t step);
+    // About how many frames are open, for the order of searches.
+    uint32_t depth(StackRef stack);
   };
   static constexpr uint32_t kRoot = 1;  // the first step; 0 stands before it
 
@@ -106,7 +110,7 @@ class Matcher {
   const Step& now() const { return family_->steps[step_]; }
   std::span<const Config> configs() const {
     const Step& last = now();
-    return last.configs == kLone ? std::span(&last.lone, 1) : configs(last.configs);
+    return last.interned == kLone ? std::span(&last.lone, 1) : configs(last.interned);
   }
   std::span<const Config> configs(uint32_t id) const;
   uint32_t intern(std::span<const Config> configs) const;
@@ -133,8 +137,12 @@ class Matcher {
   bool finishable(ConfigSet set);
   bool lives(const ConfigSet& set);
   // From a place inside tokens that end below the nodes; of configurations that aren't complete.
-  bool search_completion(uint32_t configs, std::span<const uint32_t> nodes);
+  using Memory = RegisterPool::Memory;
+  bool search_completion(uint32_t configs, std::span<const uint32_t> nodes, Memory memory);
+  ConfigSet forget(const ConfigSet& set);
+  bool expand(Search& search, uint32_t index);
   void drop_unfinishable(std::span<uint32_t> row);
+  void drop_below(uint32_t node, uint32_t configs, std::span<uint32_t> row);
 
   struct Ahead;
   bool may_read_symbol(std::span<const Config> configs) const;

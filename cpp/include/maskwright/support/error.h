@@ -56,6 +56,13 @@ class Error : public std::runtime_error {
     return error;
   }
 
+  // The same about a node, unless it names one already.
+  Error at(uint32_t node) const {
+    Error error = *this;
+    if (error.node_ == kNoNode) error.node_ = node;
+    return error;
+  }
+
   ErrorKind kind() const { return kind_; }
   const std::string& code() const { return code_; }
   // The limit's or the feature's name.

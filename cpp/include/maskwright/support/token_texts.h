@@ -9,9 +9,9 @@ namespace maskwright {
 class TokenTexts {
  public:
   virtual ~TokenTexts() = default;
-  // Some token begins with the text.
-  virtual bool begin_with(std::string_view text) const = 0;
-  // Some token has the text between two quotation marks in it.
+  // Some token begins with the text, as JSON spells it, and a quotation mark.
+  virtual bool end_name(std::string_view text) const = 0;
+  // Some token has the text, as JSON spells it, between two quotation marks.
   virtual bool quote(std::string_view text) const = 0;
 };
 

@@ -51,6 +51,13 @@ class TokenClasses {
   // of the whole is as good.
   std::shared_ptr<const Residue> residue(const ByteSet& bytes) const;
 
+  // Of the tokens that begin with a quotation mark those that go on as JSON spells the text between
+  // two marks, and the way to those with another mark: null unless `node` is the first mark's.
+  std::span<const uint32_t> quoted_words() const { return quoted_words_; }
+  const Residue* quoted_residue(uint32_t node) const {
+    return node == quote_node_ ? &quoted_residue_ : nullptr;
+  }
+
   std::size_t memory_bytes() const;
 
  private:
@@ -68,6 +75,8 @@ class TokenClasses {
 
   void build_bitmaps();
   void build_ways();
+  void build_quoted();
+  Residue with_next(std::vector<uint32_t> nodes) const;
   std::span<uint32_t> block(std::size_t index) {
     return std::span(blocks_).subspan(index * words_, words_);
   }
@@ -87,6 +96,9 @@ class TokenClasses {
   std::vector<Bitmap> up_to_;  // for n < kShort those that begin at most n code points
   std::vector<std::pair<uint32_t, uint32_t>> long_;  // others: code points, id; the longest first
   std::vector<std::pair<uint32_t, uint32_t>> escaped_;  // code points, id; the shortest first
+  uint32_t quote_node_ = 0xFFFFFFFF;
+  std::vector<uint32_t> quoted_words_;
+  Residue quoted_residue_;
   std::vector<uint32_t> ways_;       // nodes of each byte's residue
   std::vector<uint32_t> way_begin_;  // per byte, and the end
   ByteSet common_;          // bytes without a list

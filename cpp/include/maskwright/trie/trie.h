@@ -73,7 +73,7 @@ class Vocabulary final : public TokenTexts {
   std::span<const uint32_t> tokens_from(uint32_t node) const {
     return {token_ids_.data() + token_begin_[node], token_begin_[next_[node]] - token_begin_[node]};
   }
-  bool begin_with(std::string_view text) const override;
+  bool end_name(std::string_view text) const override;
   bool quote(std::string_view text) const override;
   const TokenClasses& classes() const { return *classes_; }
   std::size_t memory_bytes() const;
@@ -83,7 +83,7 @@ class Vocabulary final : public TokenTexts {
 
   void build_trie();
   void build_subtrees();
-  void find_quoted();
+  void find_names();
 
   std::vector<std::string> tokens_;
   std::vector<bool> ordinary_;
@@ -101,7 +101,8 @@ class Vocabulary final : public TokenTexts {
   std::vector<uint32_t> token_ids_;
   std::vector<uint32_t> subtree_index_;
   std::vector<Subtree> subtrees_;
-  std::vector<std::string_view> quoted_;  // sorted
+  std::vector<std::string> quoted_;          // sorted
+  std::vector<std::string> escaped_ends_;  // sorted; of end_name() those with an escape
   std::unique_ptr<const TokenClasses> classes_;
 };
 

@@ -57,12 +57,7 @@ def _refer(conv: Converter, target: Target) -> None:
         conv.parts.append(conv.builder.any() if schema else conv.builder.never())
         return
     conv.note_in_place([schema], resource)
-    conv.visit_target(schema, location, resource)
-    conv.pending.append((_finish_ref, target))
-
-
-def _finish_ref(conv: Converter, target: Target) -> None:
-    conv.parts.append(conv.target_node(target[0], target[2]))
+    conv.parts.append(conv.target_node(schema, location, resource))
 
 
 def definitions(conv: Converter, key: str, value: Any) -> None:
@@ -71,50 +66,29 @@ def definitions(conv: Converter, key: str, value: Any) -> None:
         raise malformed(value, "an object with a schema per name", conv.location, key)
 
 
-def _schemas(conv: Converter, key: str, value: Any) -> list[Any]:
+def _nodes(conv: Converter, key: str, value: Any) -> list[int]:
     if not isinstance(value, (list, tuple)) or not value:
         raise malformed(value, "a non-empty array of schemas", conv.location, key)
-    # In reverse, because the stack gives them back in order.
-    for index in range(len(value) - 1, -1, -1):
-        conv.visit(value[index], key, str(index))
-    schemas = list(value)
-    conv.note_in_place(schemas)
-    return schemas
+    conv.note_in_place(list(value))
+    return conv.nodes_of(value, key)
 
 
 def all_of(conv: Converter, key: str, value: Any) -> None:
     """`allOf`: more parts of the conjunction."""
-    conv.pending.append((_finish_all_of, _schemas(conv, key, value)))
-
-
-def _finish_all_of(conv: Converter, schemas: list[Any]) -> None:
-    conv.parts += [conv.node_of(schema) for schema in schemas]
+    conv.parts += _nodes(conv, key, value)
 
 
 def any_of(conv: Converter, key: str, value: Any) -> None:
     """`anyOf`: at least one schema accepts the instance."""
-    conv.pending.append((_finish_any_of, _schemas(conv, key, value)))
-
-
-def _finish_any_of(conv: Converter, schemas: list[Any]) -> None:
-    conv.parts.append(conv.builder.any_of([conv.node_of(schema) for schema in schemas]))
+    conv.parts.append(conv.builder.any_of(_nodes(conv, key, value)))
 
 
 def one_of(conv: Converter, key: str, value: Any) -> None:
     """`oneOf`: exactly one schema accepts the instance."""
-    conv.pending.append((_finish_one_of, _schemas(conv, key, value)))
-
-
-def _finish_one_of(conv: Converter, schemas: list[Any]) -> None:
-    conv.parts.append(conv.builder.one_of([conv.node_of(schema) for schema in schemas]))
+    conv.parts.append(conv.builder.one_of(_nodes(conv, key, value)))
 
 
 def negation(conv: Converter, key: str, value: Any) -> None:
     """`not`: the schema does not accept the instance."""
-    conv.visit(value, key)
     conv.note_in_place([value])
-    conv.pending.append((_finish_negation, value))
-
-
-def _finish_negation(conv: Converter, value: Any) -> None:
-    conv.parts.append(conv.builder.negation(conv.node_of(value)))
+    conv.parts.append(conv.builder.negation(conv.node(value, key)))

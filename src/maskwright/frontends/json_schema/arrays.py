@@ -12,6 +12,7 @@ from . import unsupported as no
 from .convert import ABSENT
 from .counts import add_counts
 from .faults import malformed
+from .scalars import admits_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +44,7 @@ def items(conv: Converter, key: str, value: Any) -> None:
     if "prefixItems" in conv.schema and "prefixItems" in conv.resource.dialect.handlers:
         return
     if not isinstance(value, (list, tuple)):
-        conv.visit(value, key)
-        conv.pending.append((_finish_array, ((), value)))
+        _add_array(conv, (), key, value)
         return
     if not conv.resource.dialect.items_array:
         raise malformed(
@@ -56,23 +56,17 @@ def items(conv: Converter, key: str, value: Any) -> None:
 def _positions(conv: Converter, key: str, value: Any, rest_key: str, rest: Any) -> None:
     if not isinstance(value, (list, tuple)) or not value:
         raise malformed(value, "a non-empty array of schemas", conv.location, key)
-    if rest is not ABSENT:
-        conv.visit(rest, rest_key)
-    for index in range(len(value) - 1, -1, -1):
-        conv.visit(value[index], key, str(index))
-    conv.pending.append((_finish_array, (value, rest)))
-
-
-def _finish_array(conv: Converter, argument: tuple[Sequence[Any], Any]) -> None:
-    prefix, rest = argument
+    nodes = conv.nodes_of(value, key)
     if rest is ABSENT:
         conv.facts.add("open prefix")
-        rest_node = None
-    elif rest is True and not prefix and not conv.strict:
-        return
+        conv.parts.append(conv.builder.array(nodes, None))
     else:
-        rest_node = conv.node_of(rest)
-    conv.parts.append(conv.builder.array([conv.node_of(item) for item in prefix], rest_node))
+        _add_array(conv, nodes, rest_key, rest)
+
+
+def _add_array(conv: Converter, prefix: Sequence[int], rest_key: str, rest: Any) -> None:
+    if rest is not True or prefix or conv.strict:
+        conv.parts.append(conv.builder.array(prefix, conv.node(rest, rest_key)))
 
 
 def additional_items(conv: Converter, key: str, _value: Any) -> None:
@@ -96,15 +90,10 @@ def item_count(conv: Converter, key: str, _value: Any) -> None:
 
 def contains(conv: Converter, key: str, value: Any) -> None:
     """`contains` with `minContains` and `maxContains`: how many items satisfy a schema."""
-    if no.has_effect(conv, key):
-        conv.visit(value, key)
-        conv.pending.append((_finish_contains, value))
-    else:
+    if not admits_type(conv, "array"):
         conv.ignore(key)
-
-
-def _finish_contains(conv: Converter, value: Any) -> None:
-    node = conv.node_of(value)
+        return
+    node = conv.node(value, key)
     builder = conv.builder
     if "minContains" not in conv.resource.dialect.handlers:
         conv.parts.append(builder.contains(node, 1, None))
@@ -129,7 +118,7 @@ def unique_items(conv: Converter, key: str, value: Any) -> None:
     """`uniqueItems`; false says nothing."""
     if not isinstance(value, bool):
         raise malformed(value, "a Boolean", conv.location, key)
-    if value and no.has_effect(conv, key):
+    if value and admits_type(conv, "array"):
         conv.parts.append(conv.builder.unique_items())
     elif value:
         conv.ignore(key)

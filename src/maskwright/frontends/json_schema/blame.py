@@ -71,7 +71,9 @@ def with_pointer(
     names = _KEYWORDS.get(type(read(ir).nodes[error.node]), _EVERY)
     keywords = [name for name in source if name in names]
     if isinstance(error, UnsupportedFeatureError):
-        pointer = render(location)
+        # Of a keyword around the node, such as "not", the place is where it leads to.
+        about_node = error.feature in names and len(keywords) == 1
+        pointer = render(location, *keywords) if about_node else render(location)
         return UnsupportedFeatureError(
             f"{error.message}: at {pointer}",
             code=error.code,

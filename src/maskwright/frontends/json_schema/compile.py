@@ -244,11 +244,10 @@ def _narrowed(
             "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, "
             "const or enum"
         )
-    entries += [
-        f"format {name}: {found.narrowed}"
-        for name, found in FORMATS.items()
-        if f"format {name}" in facts
-    ]
+    formats = {fact.removeprefix("format ") for fact in facts if fact.startswith("format ")}
+    if formats:
+        named = ((name, found) for name, found in FORMATS.items() if name in formats)
+        entries += [f"format {name}: {found.narrowed}" for name, found in named]
     if "clipped count" in facts:
         entries.append(f"counts: at most {MAX_COUNT}")
     return tuple(entries)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...ir import format as f
-from . import unsupported as no
 from .convert import ABSENT
 from .faults import malformed, non_string_key, surrogate
+from .scalars import admits_type
 
 if TYPE_CHECKING:
     from .convert import Converter
@@ -28,23 +28,14 @@ def condition(conv: Converter, key: str, value: Any) -> None:
     if branches == [ABSENT, ABSENT]:
         conv.ignore(key)
         return
-    conv.visit(value, key)
-    for name in ("else", "then"):
-        if name in schema:
-            conv.visit(schema[name], name)
     conv.note_in_place([value, *(item for item in branches if item is not ABSENT)])
-    conv.pending.append((_finish_condition, (value, *branches)))
-
-
-def _finish_condition(conv: Converter, argument: tuple[Any, Any, Any]) -> None:
     builder = conv.builder
-    value, consequence, alternative = argument
-    fails = builder.negation(conv.node_of(value))
+    fails = builder.negation(conv.node(value, key))
     holds = builder.negation(fails)
-    if consequence is not ABSENT:
-        holds = builder.all_of((holds, conv.node_of(consequence)))
-    if alternative is not ABSENT:
-        fails = builder.all_of((fails, conv.node_of(alternative)))
+    if "then" in schema:
+        holds = builder.all_of((holds, conv.node(schema["then"], "then")))
+    if "else" in schema:
+        fails = builder.all_of((fails, conv.node(schema["else"], "else")))
     conv.parts.append(builder.any_of((holds, fails)))
 
 
@@ -80,7 +71,7 @@ def dependencies(conv: Converter, key: str, value: Any) -> None:
 def _speaks_of_objects(conv: Converter, key: str, value: Any) -> bool:
     if not isinstance(value, dict):
         raise malformed(value, "an object with an entry per member", conv.location, key)
-    if not no.has_effect(conv, key):
+    if not admits_type(conv, "object"):
         conv.ignore(key)
         return False
     for name in value:
@@ -110,22 +101,15 @@ def _apply(conv: Converter, key: str, schemas: dict[str, Any]) -> None:
     for name, schema in plain.items():
         _require(conv, key, name, schema["required"], "required")
     schemas = {n: s for n, s in schemas.items() if n not in plain}
-    for name in reversed(schemas):
-        conv.visit(schemas[name], key, name)
     conv.note_in_place([*schemas.values()])
-    conv.pending.append((_finish_dependent, (key, schemas)))
-
-
-def _finish_dependent(conv: Converter, argument: tuple[str, dict[str, Any]]) -> None:
     builder = conv.builder
-    key, schemas = argument
     no_object = builder.types(f.TYPE_ALL & ~f.TYPE_OBJECT)
     for name, schema in schemas.items():
         try:
             has = builder.all_of((builder.types(f.TYPE_OBJECT), builder.required((name,))))
         except UnicodeEncodeError as error:
             raise surrogate(error.object, conv.location, key) from None
-        applies = conv.node_of(schema)
+        applies = conv.node(schema, key, name)
         if conv.strict:
             # What the schema names may be there only if the member is.
             applies = builder.all_of((has, applies))

@@ -31,6 +31,8 @@ __all__ = ["MAX_CONSTANT_VALUES", "constants_node"]
 MAX_CONSTANT_VALUES = 1_000_000
 """Default for the values in one `enum` or `const`, nested ones included."""
 
+_SHORT_DIGITS = 15
+_SHORT = 10**_SHORT_DIGITS  # integers below it need no closer look
 _STRUCTURED = (list, tuple, dict)
 
 
@@ -64,6 +66,12 @@ def _flat_node(conv: Converter, values: Sequence[Any], key: str, built: dict[int
     for value in values:
         if isinstance(value, str):
             strings.append(value)
+        elif (
+            type(value) is int
+            and -_SHORT < value < _SHORT
+            and conv.max_number_digits > _SHORT_DIGITS
+        ):
+            numbers.append(int.__repr__(value))
         elif value is None:
             literals |= f.LITERAL_NULL
         elif isinstance(value, bool):

@@ -64,15 +64,27 @@ class Recorder:
     def __init__(self) -> None:
         self._locations: list[tuple[dict[str, Any], Location]] = []
         self._refused: dict[str, str] = {}
+        self._number_spellings: set[str] = set()
         self._loops: list[Location] = []
+        self._facts: set[str] = set()
         self.coverage = Coverage((), ())
 
-    def apply(self, conv: Converter, handler: Handler, keyword: str, value: Any) -> None:
-        """Convert one keyword of the schema at hand; note it if it is refused."""
-        try:
-            handler(conv, keyword, value)
-        except UnsupportedFeatureError as error:
-            self._refused[render(conv.location, keyword)] = error.message
+    def recorded(self, handler: Handler) -> Handler:
+        """Return a handler that notes a keyword if it is refused or narrows numbers."""
+
+        def apply(conv: Converter, keyword: str, value: Any) -> None:
+            # What schemas below add is not the keyword's.
+            outside, conv.facts = conv.facts, set()
+            try:
+                handler(conv, keyword, value)
+            except UnsupportedFeatureError as error:
+                self._refused[render(conv.location, keyword)] = error.message
+            if "exact numbers" in conv.facts:
+                self._number_spellings.add(render(conv.location, keyword))
+            self._facts |= conv.facts
+            conv.facts = outside
+
+        return apply
 
     def enter(self, schema: dict[str, Any], location: Location) -> None:
         """Note a location."""
@@ -84,6 +96,7 @@ class Recorder:
 
     def finish(self, conv: Converter, ignored: tuple[str, ...], *, any_order: bool) -> None:
         """Make the report on a conversion that has come to its end; `coverage` is there then."""
+        conv.facts |= self._facts
         without_effect = frozenset(ignored)
         keywords: dict[str, KeywordReport] = {}
         warnings: list[LengthWarning] = []
@@ -97,7 +110,10 @@ class Recorder:
                 elif pointer in without_effect:
                     status, reason = "ignored", "an annotation, or without effect here"
                 else:
-                    reason = _narrowed(conv, schema, keyword, any_order=any_order)
+                    reasons = _narrowed(conv, schema, keyword, any_order=any_order)
+                    if self._narrows_numbers(schema, location, keyword):
+                        reasons.append("numbers with exponents from -400 to 400 only")
+                    reason = "; ".join(reasons)
                     status = "narrowed" if reason else status
                 keywords[pointer] = KeywordReport(pointer, status, reason)
             warnings += [
@@ -107,8 +123,14 @@ class Recorder:
             warnings.append(LengthWarning(render(location), "values can be nested without bound"))
         self.coverage = Coverage(tuple(keywords.values()), tuple(dict.fromkeys(warnings)))
 
+    def _narrows_numbers(self, schema: dict[str, Any], location: Location, keyword: str) -> bool:
+        group = _BOUNDS & schema.keys() if keyword in _BOUNDS else {keyword}  # one converts all
+        return any(render(location, name) in self._number_spellings for name in group)
 
-def _narrowed(conv: Converter, schema: dict[str, Any], keyword: str, *, any_order: bool) -> str:
+
+def _narrowed(
+    conv: Converter, schema: dict[str, Any], keyword: str, *, any_order: bool
+) -> list[str]:
     """Return why less is admitted than a keyword says; empty: nothing less."""
     value = schema[keyword]
     reasons: list[str] = []
@@ -119,15 +141,19 @@ def _narrowed(conv: Converter, schema: dict[str, Any], keyword: str, *, any_orde
             reasons.append("members in declared order (any_order lifts it)")
         if conv.strict and not schema.keys() & {"additionalProperties", "unevaluatedProperties"}:
             reasons.append("no other members (strict_mode=False lifts it)")
-    elif keyword == "prefixItems" and conv.strict and "items" not in schema:
+    elif conv.strict and (
+        (keyword == "prefixItems" and "items" not in schema)
+        or (keyword == "items" and isinstance(value, list) and "additionalItems" not in schema)
+    ):
         reasons.append("no other items (strict_mode=False lifts it)")
     elif keyword in _GREATEST_COUNTS and isinstance(value, int) and value > MAX_COUNT:
         reasons.append(f"at most {MAX_COUNT}")
-    return "; ".join(filter(None, reasons))
+    return [reason for reason in reasons if reason]
 
 
 _IN_PLACE = {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not"}
 _FIXED = {"enum", "const"}
+_BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 _GREATEST_COUNTS = {"maxLength", "maxItems", "maxContains", "maxProperties"}
 
 

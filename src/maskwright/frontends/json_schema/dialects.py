@@ -165,7 +165,7 @@ def is_standard(uri: str) -> bool:
 def dialect_named(name: str) -> Dialect | None:
     """Return the dialect with a short name or meta-schema URI; None when there is none.
 
-    A URI of another meta-schema gives the default dialect.
+    "default", and a URI of another meta-schema, give the default dialect.
 
     Raises:
         UnsupportedFeatureError: The URI is that of draft 3 or older, or 5.

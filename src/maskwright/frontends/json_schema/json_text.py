@@ -47,6 +47,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+_DECODER = json.JSONDecoder(
+    parse_float=Decimal,
+    parse_int=_integer,
+    parse_constant=_refuse_constant,
+    object_pairs_hook=_object,
+)
+
+
 def parse_json(text: str) -> Any:
     """Return the value of a JSON text; numbers with a fraction or exponent become ``Decimal``.
 
@@ -55,13 +63,7 @@ def parse_json(text: str) -> Any:
             ``schema-invalid-json``; with line, column and the offending line).
     """
     try:
-        return json.loads(
-            text,
-            parse_float=Decimal,
-            parse_int=_integer,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_object,
-        )
+        return _DECODER.decode(text)
     except (ValueError, ArithmeticError, RecursionError, _RetryError):
         return _Scanner(text).value()
 

@@ -32,7 +32,9 @@ def _suffix(location: tuple[Any, str, str | None]) -> str:
     _, keyword, token = location
     if token is None:
         return f"/{escape(keyword)}"
-    return f"/{escape(keyword)}/{escape(token)}"
+    if "~" in token or "/" in token:
+        token = escape(token)
+    return f"/{escape(keyword)}/{token}"
 
 
 def render(location: Location, *tokens: str) -> str:
@@ -62,10 +64,19 @@ def render_all(
     total = 0
     last: Location = None
     prefix = "#/"
+    # Of the parents of locations, since many have the same one; no longer than what is listed.
+    parents: dict[int, str] = {}
     for location, keyword in entries:
         if location is not last:
             last = location
-            prefix = render(location) + "/"
+            if isinstance(location, tuple):
+                parent = location[0]
+                above = parents.get(id(parent))
+                if above is None:
+                    above = parents[id(parent)] = render(parent)
+                prefix = f"{above}{_suffix(location)}/"
+            else:
+                prefix = render(location) + "/"
         total += len(prefix) + len(keyword)
         if total > max_bytes:
             raise LimitExceededError(

@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LimitExceededError, UnsupportedFeatureError
-from .convert import ABSENT
 from .faults import malformed
 from .locations import render
 
@@ -56,6 +55,10 @@ def number_text(conv: Converter, value: Any, expected: str, *tokens: str) -> str
         raise malformed(value, _FINITE, conv.location, *tokens)
     if not value:
         return "0"
+    text = str(value)
+    if "E" not in text and 2 * len(text) <= conv.max_number_digits:
+        # Short and without exponent, as nearly all are.
+        return text.rstrip("0").rstrip(".") if "." in text else text
     _, digits, exponent = value.as_tuple()
     if len(digits) + abs(int(exponent)) > conv.max_number_digits:
         raise _too_long(conv, tokens)
@@ -80,8 +83,11 @@ _KEYS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 def bounds(conv: Converter, key: str, _value: Any) -> None:
     """`minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; the first does all of them."""
     schema = conv.schema
-    if next(name for name in _KEYS if name in schema) != key:
-        return
+    for name in _KEYS:
+        if name == key:
+            break
+        if name in schema:
+            return
     low, low_flag, low_exclusive = _side(conv, "minimum", "exclusiveMinimum")
     high, high_flag, high_exclusive = _side(conv, "maximum", "exclusiveMaximum")
     number = conv.builder.number
@@ -99,9 +105,9 @@ def _side(conv: Converter, key: str, exclusive_key: str) -> tuple[str | None, bo
     bound = None
     if key in schema:
         bound = number_text(conv, schema[key], "a number", key)
-    exclusive: Any = schema.get(exclusive_key, ABSENT)
-    if exclusive is ABSENT:
+    if exclusive_key not in schema:
         return bound, False, None
+    exclusive: Any = schema[exclusive_key]
     form = conv.resource.dialect.exclusive
     if isinstance(exclusive, bool):
         if form == "number":

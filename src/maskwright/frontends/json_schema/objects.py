@@ -16,33 +16,43 @@ if TYPE_CHECKING:
 __all__ = ["member_count", "properties", "property_names", "required", "unevaluated"]
 
 
-_FAMILY = ("properties", "patternProperties", "additionalProperties")
-
-
 def properties(conv: Converter, key: str, _value: Any) -> None:
     """`properties`, `patternProperties`, `additionalProperties`: one node, made by the first."""
     schema = conv.schema
-    if key != next(name for name in _FAMILY if name in schema):
+    if key != "properties" and "properties" in schema:
         return
-    members = _schemas_by_name(conv, "properties")
-    patterns = _schemas_by_name(conv, "patternProperties")
-    additional = schema.get("additionalProperties", ABSENT)
+    if key == "additionalProperties" and "patternProperties" in schema:
+        return
+    members: dict[str, int] = {}
+    if "properties" in schema:
+        by_name = _schemas_by_name(conv, "properties")
+        members = conv.named_nodes(by_name, "properties")
+    patterns = []
+    if "patternProperties" in schema:
+        by_pattern = _schemas_by_name(conv, "patternProperties")
+        expressions = {t: pattern_expression(conv, t, "patternProperties", t) for t in by_pattern}
+        named = conv.named_nodes(by_pattern, "patternProperties")
+        patterns = [(expressions[text], node) for text, node in named.items()]
+    additional: Any = schema.get("additionalProperties", ABSENT)
+    if members:
+        conv.facts.add("named members")
+    others = None
     if additional is not ABSENT:
-        conv.visit(additional, "additionalProperties")
-    for keyword, schemas in (("patternProperties", patterns), ("properties", members)):
-        for name in reversed(schemas):
-            conv.visit(schemas[name], keyword, name)
-    rules = [
-        (pattern_expression(conv, text, "patternProperties", text), value)
-        for text, value in patterns.items()
-    ]
-    conv.pending.append((_finish_object, (members, rules, additional)))
+        if additional is True and not (members or patterns or conv.strict):
+            return
+        others = conv.node(additional, "additionalProperties")
+    elif members or patterns:
+        conv.facts.add("open members")
+    else:
+        return
+    try:
+        conv.parts.append(conv.builder.object(members, others, patterns))
+    except UnicodeEncodeError as error:
+        raise surrogate(error.object, conv.location, "properties") from None
 
 
 def _schemas_by_name(conv: Converter, keyword: str) -> dict[str, Any]:
-    schemas: Any = conv.schema.get(keyword, ABSENT)
-    if schemas is ABSENT:
-        return {}
+    schemas: Any = conv.schema[keyword]
     if not isinstance(schemas, dict):
         per = "member" if keyword == "properties" else "key pattern"
         raise malformed(schemas, f"an object with a schema per {per}", conv.location, keyword)
@@ -52,36 +62,11 @@ def _schemas_by_name(conv: Converter, keyword: str) -> dict[str, Any]:
     return schemas
 
 
-def _finish_object(
-    conv: Converter, argument: tuple[dict[str, Any], list[tuple[int, Any]], Any]
-) -> None:
-    members, patterns, additional = argument
-    if members:
-        conv.facts.add("named members")
-    if members or patterns:
-        if additional is ABSENT:
-            conv.facts.add("open members")
-    elif additional is ABSENT or (additional is True and not conv.strict):
-        return
-    node_of = conv.node_of
-    node = None if additional is ABSENT else node_of(additional)
-    pairs = [(name, node_of(value)) for name, value in members.items()]
-    rules = [(expression, node_of(value)) for expression, value in patterns]
-    try:
-        conv.parts.append(conv.builder.object(pairs, node, rules))
-    except UnicodeEncodeError as error:
-        raise surrogate(error.object, conv.location, "properties") from None
-
-
 def property_names(conv: Converter, key: str, value: Any) -> None:
     """`propertyNames`: a schema that all keys, as strings, satisfy."""
-    conv.visit(value, key)
-    conv.pending.append((_finish_names, value))
-
-
-def _finish_names(conv: Converter, value: Any) -> None:
+    node = conv.node(value, key)
     if value is not True:
-        conv.parts.append(conv.builder.member_names(conv.node_of(value)))
+        conv.parts.append(conv.builder.member_names(node))
 
 
 def required(conv: Converter, key: str, value: Any) -> None:

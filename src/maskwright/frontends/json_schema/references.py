@@ -59,6 +59,8 @@ class Document:
         max_dynamic_scopes: int = MAX_DYNAMIC_SCOPES,
     ) -> None:
         self._registry = registry
+        # By the resource a reference stands in; not kept there, so as to make no reference cycle.
+        self._targets: dict[tuple[Resource, str], Target] = {}
         self._resources: dict[tuple[int, Resource], Resource] = {}
         self._by_uri: dict[str, Resource] | None = None
         self._walked: set[tuple[int, Resource]] = set()
@@ -183,9 +185,10 @@ class Document:
         return resource
 
     def _resolve(self, reference: str, resource: Resource, location: Location) -> Target:
-        target = resource.targets.get(reference)
+        target = self._targets.get((resource, reference))
         if target is None:
-            target = resource.targets[reference] = self._find(reference, resource, location)
+            target = self._find(reference, resource, location)
+            self._targets[resource, reference] = target
         return target
 
     def _find(self, reference: str, resource: Resource, location: Location) -> Target:

@@ -46,16 +46,14 @@ class Resource:
         dialect: What its keywords mean.
         nodes: By identity of a schema object: its node; -1 while it is under construction, and
             ``-2 - node`` once something refers to it in that time through the reserved ``node``.
-        targets: References resolved so far.
         anchors: Schemas by the plain name of their anchor.
         dynamic_anchors: Those of them that a dynamic reference can find.
-        origin: The variant of the empty scope, which is the resource itself.
         scope: What evaluation came through, itself included.
     """
 
     __slots__ = (
-        "anchors", "dialect", "dynamic_anchors", "location", "nodes", "origin", "schema", "scope",
-        "targets", "uri", "variants",
+        "_origin", "anchors", "dialect", "dynamic_anchors", "location", "nodes", "schema", "scope",
+        "uri", "variants",
     )  # fmt: skip
 
     def __init__(self, schema: Any, location: Location, uri: str, dialect: Dialect) -> None:
@@ -64,22 +62,25 @@ class Resource:
         self.uri = uri
         self.dialect = dialect
         self.nodes: dict[int, int] = {}
-        self.targets: dict[str, Target] = {}
         self.anchors: dict[str, tuple[dict[str, Any], Location]] = {}
         self.dynamic_anchors: dict[str, tuple[dict[str, Any], Location]] = {}
-        self.origin = self
+        self._origin: Resource | None = None  # not itself, which would keep it alive
         self.scope: Scope = NO_SCOPE
         self.variants: dict[Scope, Resource] = {}
+
+    @property
+    def origin(self) -> Resource:
+        """The variant of the empty scope, which is the resource itself."""
+        return self if self._origin is None else self._origin
 
     def variant(self, scope: Scope) -> Resource:
         """Return the resource with nodes of its own for a scope."""
         found = self.variants.get(scope)
         if found is None:
             found = Resource(self.schema, self.location, self.uri, self.dialect)
-            found.targets = self.targets
             found.anchors = self.anchors
             found.dynamic_anchors = self.dynamic_anchors
-            found.origin = self
+            found._origin = self
             found.scope = scope
             self.variants[scope] = found
         return found

@@ -45,22 +45,32 @@ def admits_type(conv: Converter, name: str) -> bool:
 
 def type_(conv: Converter, key: str, value: Any) -> None:
     """`type`: a name or an array of names."""
-    mask = f.TYPE_MASKS.get(value) if isinstance(value, str) else None
-    if mask is None:
-        if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
-            expected = f"{_EXPECTED}, or a non-empty array of them"
-            raise malformed(value, expected, conv.location, key)
-        mask = 0
-        for index, name in enumerate(value):
-            bit = f.TYPE_MASKS.get(name) if isinstance(name, str) else None
-            if bit is None:
-                raise malformed(name, _EXPECTED, conv.location, key, str(index))
-            mask |= bit
-    if conv.nullable and conv.schema.get("nullable") is True:
+    or_null = conv.nullable and conv.schema.get("nullable") is True
+    mask = _type_mask(conv, key, value)
+    if or_null:
         mask |= f.TYPE_NULL
     if mask & (f.TYPE_INTEGER | f.TYPE_NUMBER) == f.TYPE_INTEGER:
         conv.facts.add("exact numbers")
-    conv.parts.append(conv.builder.types(mask))
+    node = conv.builder.types(mask)
+    conv.parts.append(node)
+    if isinstance(value, str) and not conv.nullable:
+        conv.type_nodes[value] = node
+
+
+def _type_mask(conv: Converter, key: str, value: Any) -> int:
+    mask = f.TYPE_MASKS.get(value) if isinstance(value, str) else None
+    if mask is not None:
+        return mask
+    if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
+        expected = f"{_EXPECTED}, or a non-empty array of them"
+        raise malformed(value, expected, conv.location, key)
+    mask = 0
+    for index, name in enumerate(value):
+        bit = f.TYPE_MASKS.get(name) if isinstance(name, str) else None
+        if bit is None:
+            raise malformed(name, _EXPECTED, conv.location, key, str(index))
+        mask |= bit
+    return mask
 
 
 def enum(conv: Converter, key: str, value: Any) -> None:

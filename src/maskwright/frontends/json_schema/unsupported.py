@@ -15,31 +15,14 @@ from .scalars import admits_type
 if TYPE_CHECKING:
     from .convert import Converter
 
-__all__ = [
-    "has_effect",
-    "keyword",
-    "schema",
-]
+__all__ = ["keyword", "schema"]
 
-_CONSTRAINS = {
-    "contains": "array",
-    "dependencies": "object",
-    "dependentRequired": "object",
-    "dependentSchemas": "object",
-    "unevaluatedItems": "array",
-    "unevaluatedProperties": "object",
-    "uniqueItems": "array",
-}
-
-
-def has_effect(conv: Converter, key: str) -> bool:
-    """Whether `type` beside the keyword allows a value that the keyword constrains."""
-    return key not in _CONSTRAINS or admits_type(conv, _CONSTRAINS[key])
+_CONSTRAINS = {"unevaluatedItems": "array", "unevaluatedProperties": "object"}
 
 
 def keyword(conv: Converter, key: str, _value: Any) -> None:
     """Any keyword that is refused whatever its value."""
-    if has_effect(conv, key):
+    if key not in _CONSTRAINS or admits_type(conv, _CONSTRAINS[key]):
         raise unsupported_keyword(key, conv.location)
     conv.ignore(key)
 

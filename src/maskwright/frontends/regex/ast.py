@@ -11,7 +11,8 @@ Cost: linear; ``fold`` visits every node object once, however often it is shared
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import charset
 
@@ -98,6 +99,8 @@ class Complement(NamedTuple):
 
 Node = Text | Chars | Concat | Alternation | Repeat | Edge | Look | Intersect | Complement
 
+_LEAVES = frozenset((Text, Chars, Edge))
+
 EMPTY = Text("")
 NEVER = Chars(())
 ANY_CHAR = Chars(charset.ALL)
@@ -140,24 +143,25 @@ def complement(node: Node) -> Node:
 
 def children(node: Node) -> tuple[Node, ...]:
     """Return the nodes directly below a node."""
-    if isinstance(node, Concat):
-        return node.items
-    if isinstance(node, Alternation):
-        return node.options
-    if isinstance(node, (Repeat, Look)):
-        return (node.body,)
-    if isinstance(node, Intersect):
-        return node.operands
-    if isinstance(node, Complement):
-        return (node.operand,)
-    return ()
+    below = _BELOW.get(type(node))
+    return below(node) if below is not None else ()
+
+
+_BELOW: dict[type, Callable[[Any], tuple[Node, ...]]] = {
+    Alternation: attrgetter("options"),
+    Complement: lambda node: (node.operand,),
+    Concat: attrgetter("items"),
+    Intersect: attrgetter("operands"),
+    Look: lambda node: (node.body,),
+    Repeat: lambda node: (node.body,),
+}
 
 
 def fold(
     root: Node,
     visit: Callable[[Node, Sequence[T]], T],
     memo: dict[int, tuple[Node, T]],
-    is_leaf: Callable[[Node], bool] = lambda _node: False,
+    is_leaf: Callable[[Node], bool] | None = None,
 ) -> T:
     """Evaluate ``visit(node, values of its children)`` bottom-up, without recursion.
 
@@ -165,19 +169,27 @@ def fold(
         root: Where to start.
         visit: Called once for each node object.
         memo: id(node) -> (node, value); may be passed again. Holding the node keeps its id taken.
-        is_leaf: Nodes whose children are not to be visited.
+        is_leaf: Nodes whose children are not to be visited; None: there are none.
     """
-    stack: list[tuple[Node, bool]] = [(root, False)]
+    stack = [root]
     while stack:
-        node, ready = stack.pop()
+        node = stack[-1]
         if id(node) in memo:
+            stack.pop()
             continue
-        below = () if is_leaf(node) else children(node)
-        if ready or not below:
+        below = () if is_leaf is not None and is_leaf(node) else children(node)
+        missing = False
+        for child in below:
+            if id(child) in memo:
+                continue
+            if type(child) in _LEAVES:
+                memo[id(child)] = (child, visit(child, ()))
+            else:
+                missing = True
+                stack.append(child)
+        if not missing:
+            stack.pop()
             memo[id(node)] = (node, visit(node, [memo[id(child)][1] for child in below]))
-        else:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(below))
     return memo[id(root)][1]
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ...ir import Builder
 from . import anchors, ast
 from .analysis import Analysis
 from .ast import ANY_TEXT, Node
 from .emit import emit
 from .limits import RegexLimits
 from .lookaround import LookaroundResolver
-from .parser import parse
+from .parser import ParsedPattern, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from ...ir import Builder
 
 _DEFAULT_LIMITS = RegexLimits()
 
@@ -61,12 +60,15 @@ def lower(
 
 @cache
 def prepared(pattern: str) -> Callable[[Builder], int]:
-    """Return what writes a fixed pattern into a builder; the tree is kept, equal parts shared.
+    """Return what writes a fixed pattern into a builder; kept, with equal parts shared.
 
     For the patterns of the package itself, which many grammars use: whole texts must match.
     """
+    from ...ir.fragment import Fragment  # loads numpy
+
     tree = ast.share(_plain_tree(pattern, False, "", False, _DEFAULT_LIMITS))
-    return lambda builder: emit(builder, tree)
+    fragment = Fragment(lambda builder: emit(builder, tree), Builder())
+    return lambda builder: builder.copy(fragment)
 
 
 def _plain_tree(
@@ -77,8 +79,11 @@ def _plain_tree(
     if parsed.has_lookaround:
         resolver = LookaroundResolver(pattern, analysis, limits)
         return resolver.resolve(parsed.root, search=search)
-    if not parsed.has_anchors:
+    if parsed.num_anchors == 0:
         return _found_anywhere(parsed.root, analysis) if search else parsed.root
+    at_ends = _without_outer_anchors(parsed) if search else None
+    if at_ends is not None:
+        return _found_anywhere(at_ends[0], analysis, at_ends[1])
     variants = anchors.resolve(parsed.root, analysis)
     options: list[Node] = []
     for option_flags, node in enumerate(variants):
@@ -89,6 +94,20 @@ def _plain_tree(
             return ANY_TEXT
         options.append(option)
     return ast.alternation(options)
+
+
+def _without_outer_anchors(parsed: ParsedPattern) -> tuple[Node, int] | None:
+    """Return what stands between ``^`` and ``$``, with flags; None: there are other anchors."""
+    if not isinstance(parsed.root, ast.Concat):
+        return None
+    items = parsed.root.items
+    flags = anchors.START if items[0] is ast.TEXT_START else 0
+    if items[-1] is ast.TEXT_END:
+        flags |= anchors.END
+    if parsed.num_anchors != flags.bit_count():
+        return None
+    inner = items[flags & anchors.START : len(items) - (flags >> 1)]
+    return ast.concat(inner), flags
 
 
 def _found_anywhere(node: Node, analysis: Analysis, flags: int = 0) -> Node:

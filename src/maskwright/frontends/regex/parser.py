@@ -50,12 +50,12 @@ class ParsedPattern(NamedTuple):
 
     Attributes:
         root: The tree.
-        has_anchors: ``^`` or ``$`` occurs.
+        num_anchors: How often ``^`` or ``$`` occurs.
         has_lookaround: Any other assertion occurs.
     """
 
     root: Node
-    has_anchors: bool
+    num_anchors: int
     has_lookaround: bool
 
 
@@ -86,7 +86,7 @@ class _Parser(Scanner):
         super().__init__(pattern, legacy="u" not in flags)
         self.limits = limits
         self.inline_flags = inline_flags
-        self.has_anchors = False
+        self.num_anchors = 0
         self.has_lookaround = False
         self.names = GroupNames(self)
         for flag in flags:
@@ -119,7 +119,7 @@ class _Parser(Scanner):
         frame = self.frames[-1]
         if len(self.frames) > 1:
             self.fail("unterminated-group", "this group has no closing )", frame.start)
-        return ParsedPattern(frame.finish(), self.has_anchors, self.has_lookaround)
+        return ParsedPattern(frame.finish(), self.num_anchors, self.has_lookaround)
 
     def _check_text(self) -> None:
         limit = self.limits.max_pattern_length
@@ -240,7 +240,7 @@ class _Parser(Scanner):
     # Assertions
 
     def _anchor(self, edge: Edge) -> None:
-        self.has_anchors = True
+        self.num_anchors += 1
         self.frames[-1].items.append(edge)
         self._no_quantifier()
 
@@ -400,7 +400,7 @@ class _Parser(Scanner):
         else:
             node = ast.Look(behind, negative, body, frame.start)
         if isinstance(node, Edge) and ast.is_text_anchor(node):
-            self.has_anchors = True
+            self.num_anchors += 1
         else:
             self.has_lookaround = True
         if not self._at_quantifier():

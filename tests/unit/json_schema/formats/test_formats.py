@@ -190,7 +190,7 @@ def test_labels_of_internationalised_hosts_fit_their_punycode_form():
     for text in [*found, *worst]:
         assert accepts("idn-hostname", text)
         for dot in "。．｡":
-            text = text.replace(dot, ".")  # noqa: PLW2901
+            text = text.replace(dot, ".")  # noqa: PLW2901  the text from here on
         labels = [
             label if label.isascii() else f"xn--{label.encode('punycode').decode()}"
             for label in text.split(".")
