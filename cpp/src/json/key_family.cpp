@@ -132,7 +132,8 @@ KeyRange KeyFrames::reached(KeyLang& lang, uint32_t position, CodeRange range) {
 Op KeyFrames::op_between(const View& from, StateId target) const {
   const View to = view(store_.content(target));
   const bool same = to.first == from.first && to.second == from.second && to.ahead == from.ahead;
-  return same ? Op::kPlain : Op::kDynamic;
+  // Where names can run out, those that are left of as many may still be others.
+  return same && lists_[to.list]->ahead(to.ahead).endless ? Op::kPlain : Op::kDynamic;
 }
 
 void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
@@ -140,8 +141,9 @@ void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
   spelling_steps(static_cast<Spelling>(from.spelling), 0, steps);
   for (const SpellingStep& step : steps) {
     const StateId target = moved(step.next, from.list, from.position);
-    row.add(step.byte, step.byte, target);
-    if (step.twin != 0) row.add(step.twin, step.twin, target);
+    const Op op = op_between(from, target);
+    row.add(step.byte, step.byte, target, op);
+    if (step.twin != 0) row.add(step.twin, step.twin, target, op);
   }
 }
 
@@ -208,8 +210,8 @@ std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
     for (const KeyRange range : {at.first, at.second}) {
       for (uint32_t key = range.lo; key < range.hi; ++key) {
         const std::string rest = lang.rest(key, at.position);
-        const bool near = at.spelling == kBeforeQuote ? store_.tokens_quote(rest)
-                                                      : store_.tokens_end_name(rest);
+        const bool near =
+            at.spelling == kBeforeQuote ? store_.tokens_quote(rest) : store_.tokens_end_name(rest);
         if (near) entry->second.push_back(key);
       }
     }
@@ -258,10 +260,14 @@ void KeyFrames::append_key(StateId inside, std::span<const uint32_t> words, uint
   const View at = view(store_.content(inside));
   const KeyLang::Ahead ahead = lists_[at.list]->ahead(at.ahead);
   key.push_back(inside);
-  key.push_back(words.empty() ? 0 : words[0] | doubts);
-  if (reads_any(at, words)) {
+  const bool any = reads_any(at, words);
+  key.push_back((words.empty() ? 0 : words[0] | doubts) | (any ? kHasUnknown : 0));
+  if (any) {
+    uint32_t count = 0;
     for (const uint32_t near : near_names(inside)) {
-      if (is_allowed(words, near)) key.push_back(near);
+      if (count % 32 == 0) key.push_back(0);
+      if (is_allowed(words, near)) key.back() |= 1U << count % 32;
+      ++count;
     }
     for (std::size_t i = 0; i < ahead.size(); ++i) {
       if (is_allowed(words, ahead.get(i).label)) key.push_back(ahead.get(i).label);

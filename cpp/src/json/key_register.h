@@ -16,13 +16,12 @@ using Words = std::span<const uint32_t>;
 
 inline bool is_unsure(Words reg) { return !reg.empty() && (reg[0] & 1) != 0; }
 
-// In a mask walk: whatever is read can become an unlisted name, and there are bits of unknown names.
+// In a mask walk: whatever is read can become an unlisted name, and there are bits of unknown
+// names.
 inline constexpr uint32_t kHasUnknown = 1U << 31;
 
 // How many names at most are refused that are not known.
-inline uint32_t refused_at_most(Words reg) {
-  return reg.empty() ? 0 : (reg[0] & ~kHasUnknown) / 2;
-}
+inline uint32_t refused_at_most(Words reg) { return reg.empty() ? 0 : (reg[0] & ~kHasUnknown) / 2; }
 
 inline bool is_allowed(Words reg, uint32_t label) {
   const std::size_t word = label / 32 + 1;

@@ -8,8 +8,8 @@
 // states does not depend on which members were seen. Names outside the union's list come from the
 // key frame's register. A mask walk doesn't know those that the object had before, nor the one that
 // a walk began in; where it would need them it is unsure (RegisterPool::Memory). Where the only
-// thing that a token can find out is which alternatives may end (*free* sets), walks know only that,
-// and masks are shared between objects with different members.
+// thing that a token can find out is which alternatives may end (*free* sets), walks know only
+// that, and masks are shared between objects with different members.
 //
 // Cost: a step is linear in the members of the alternatives that are alive.
 #pragma once

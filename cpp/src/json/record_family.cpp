@@ -179,7 +179,9 @@ Target RecordFamily::begin(const Target& to, Reg suspects, uint8_t byte, Registe
 // ends where the array is unsure. Other values are not followed.
 Target RecordFamily::begin_unknown(const Target& to, uint8_t byte, RegisterPool& regs) {
   if (byte == '"') {
-    if (store_.free_run(to.state).text.escapes && (store_.state(to.state).flags & kHasRegister) == 0) return to;
+    if (store_.free_run(to.state).text.escapes &&
+        (store_.state(to.state).flags & kHasRegister) == 0)
+      return to;
   }
   regs.note_unsure();
   return {};

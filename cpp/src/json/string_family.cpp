@@ -133,7 +133,8 @@ void StringFrames::expand(StateId state, RowBuilder& row) {
   for (const SpellingBranch& branch : branches) {
     const StateId target = branch_target(from, branch);
     const uint32_t to = dynamic ? move_id(target, between ? 1 : 0) : target;
-    for (const auto [lo, hi] : branch.bytes) row.add(lo, hi, to, dynamic ? Op::kDynamic : Op::kPlain);
+    for (const auto [lo, hi] : branch.bytes)
+      row.add(lo, hi, to, dynamic ? Op::kDynamic : Op::kPlain);
   }
   if (between) expand_quote(from, row);
 }
@@ -254,10 +255,11 @@ bool StringFrames::reads_escapes(StateId state) {
   return true;
 }
 
-// --- texts that can be read whatever they are ------------------------------------------------------
+// --- texts that can be read whatever they are
+// ------------------------------------------------------
 
-bool StringFrames::reads_all(StateId state, Reg /*reg*/, const RegisterPool& /*regs*/,
-                             FreeRun& run, uint32_t& length) {
+bool StringFrames::reads_all(StateId state, Reg /*reg*/, const RegisterPool& /*regs*/, FreeRun& run,
+                             uint32_t& length) {
   const auto [entry, added] = all_texts_.try_emplace(state);
   if (added) entry->second = find_all_text(view(state));
   run = entry->second.run;

@@ -132,7 +132,7 @@ class StringFrames final : public StringFamily {
   // back.
   std::unordered_map<StateId, uint32_t> last_counts_;
   std::unordered_map<StateId, AllText> all_texts_;
-  std::vector<uint32_t> lang_states_;              // scratch of lang_states()
+  std::vector<uint32_t> lang_states_;  // scratch of lang_states()
 };
 
 }  // namespace maskwright

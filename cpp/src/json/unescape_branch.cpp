@@ -161,7 +161,8 @@ std::vector<SpellingBranch> spelling_branches(Spelling spelling, uint32_t value,
                                               const ItemArcs& arcs) {
   std::vector<SpellingStep> made;
   if (spelling != Spelling::kBetween) spelling_steps(spelling, value, made);
-  const auto steps = spelling == Spelling::kBetween ? steps_between() : std::span(std::as_const(made));
+  const auto steps =
+      spelling == Spelling::kBetween ? steps_between() : std::span(std::as_const(made));
   const std::size_t wide = !steps.empty() && is_wide(steps.back().next) ? 1 : 0;
   std::vector<SpellingBranch> out;
   NarrowSteps(steps.first(steps.size() - wide), num_items, arcs).run(out);

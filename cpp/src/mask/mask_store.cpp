@@ -222,9 +222,9 @@ void MaskStore::render(const Entry& entry, std::span<uint32_t> row, bool& blank)
 }
 
 bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk) {
-  const std::vector<uint32_t> nodes(arena.nodes(level.stack).begin(),
-                                    arena.nodes(level.stack).end());
-  for (const uint32_t id : nodes) {
+  // What is interned in the arena on the way may move the nodes of a reference.
+  for (std::size_t i = 0; i < arena.nodes(level.stack).size(); ++i) {
+    const uint32_t id = arena.nodes(level.stack)[i];
     const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
     const uint32_t child =
         id == kBottom ? last_entry(level.entry, walk) : child_entry(level.entry, node, arena, walk);
@@ -273,13 +273,10 @@ void MaskStore::append_key(const Config& config, Arena& arena, KeyWords& key) {
 }
 
 uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
-  KeyWords words;
-  append_key(config, arena, words);
-  const uint32_t key = keys_.intern(words, 0).id;
-  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
-    return known->second;
-  }
-  if (!walk) return kMissing;
+  key_words_.clear();
+  append_key(config, arena, key_words_);
+  const uint32_t key = keys_.intern(key_words_, 0).id;
+  if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   begin_walk();
   const Config local = localise(config, arena);
   levels_[0].set.clear();
@@ -330,8 +327,10 @@ bool MaskStore::follow_quoted(const Depth& depth, uint32_t node, std::vector<Esc
 }
 
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
-  std::vector<Config> after;
-  KeyWords words;
+  std::vector<Config>& after = after_;
+  KeyWords& words = key_words_;
+  after.clear();
+  words.clear();
   for (const SetId set : entries_[parent].sets) {
     Config config = runner_.resume(node, set, 0, arena);
     config.stack = kBottom;
@@ -343,10 +342,7 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
   }
   const uint32_t escapes_id = entries_[parent].escapes;
   const uint32_t key = keys_.intern(words, escapes_id + 1).id;
-  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
-    return known->second;
-  }
-  if (!walk) return kMissing;
+  if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   begin_walk();
   std::vector<Config> local;
   for (const Config& config : after) {
@@ -399,10 +395,7 @@ uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
   static constexpr uint32_t kNothingBelow = 0;  // no child key is that short
   const uint32_t escapes_id = entries_[parent].escapes;
   const uint32_t key = keys_.intern({&kNothingBelow, 1}, escapes_id + 1).id;
-  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
-    return known->second;
-  }
-  if (!walk) return kMissing;
+  if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   begin_walk();
   const auto from = escape_lists_.get(escapes_id);
   for (std::size_t i = 0; i < from.size(); i += 2) {
@@ -450,7 +443,8 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes, FreeT
   keep_found(entry);
   keep_escapes(escapes, entry);
   entry.unsure = unsure_;
-  entry_of_key_.emplace(key, id);
+  if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);
+  entry_of_key_[key] = id;
   ++counters_.entries;
   counters_.memory_bytes += sizeof(Entry) + entry.ids.capacity() * 4 +
                             (entry.sets.capacity() + entry.unsure.capacity()) * 4;
@@ -563,8 +557,8 @@ void MaskStore::follow(Path path, uint32_t node, uint32_t base, std::vector<Esca
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     settle(here, alone);
-    const bool over = (here.single && is_done_at_bottom(here.config, store_)) ||
-                      follow_quoted(here, i, escapes);
+    const bool over =
+        (here.single && is_done_at_bottom(here.config, store_)) || follow_quoted(here, i, escapes);
     at = over ? path.behind(at) : at + 1;
   }
   counters_.visited_nodes += visited;

@@ -210,9 +210,7 @@ std::shared_ptr<const Residue> TokenClasses::residue(const ByteSet& bytes) const
   const std::lock_guard lock(mutex_);
   return recall(
              known_ways_, kMaxKnownWays, [&](const Way& way) { return way.bytes == bytes; },
-             [&] {
-               return Way{bytes, make_residue(bytes)};
-             })
+             [&] { return Way{bytes, make_residue(bytes)}; })
       .residue;
 }
 
@@ -254,7 +252,8 @@ Residue TokenClasses::with_next(std::vector<uint32_t> nodes) const {
 std::size_t TokenClasses::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t words = blocks_.capacity() + utf8_.capacity() + ways_.capacity() +
-                      up_to_.size() * words_ + known_words_.size() * words_ + 2 * (long_.capacity() + escaped_.capacity() + quoted_residue_.nodes.size()) +
+                      up_to_.size() * words_ + known_words_.size() * words_ +
+                      2 * (long_.capacity() + escaped_.capacity() + quoted_residue_.nodes.size()) +
                       quoted_words_.capacity();
   for (const Way& way : known_ways_) {
     if (way.residue != nullptr) words += 2 * way.residue->nodes.capacity();

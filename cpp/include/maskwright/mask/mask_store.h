@@ -8,7 +8,9 @@
 // union along its path; the mask of a set of configurations is the union of theirs.
 //
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
-// counters far from their bounds share entries. What families leave out of keys although it decides
+// counters far from their bounds share entries. A state that reads free text takes the words of the
+// text as one bitmap and walks the residue only (trie/token_classes.h). What follows equal escapes
+// is one entry, wherever the escapes come from. What families leave out of keys although it decides
 // is put right at the end: a *guarded* configuration, or a *suspect*, refuses some trie nodes that
 // its entries allow (a short walk, each time), and nodes where a walk was *unsure* are read each
 // time.
@@ -112,6 +114,9 @@ class MaskStore {
   void begin_walk();
   FreeRun free_run(const Config& config, uint32_t& length);
   FreeText free_text(const Config& config, std::shared_ptr<const Residue>& residue);
+  uint32_t known_entry(uint32_t key) const {
+    return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
+  }
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes, FreeText text);
   void keep_found(Entry& entry);
   void keep_escapes(std::vector<Escape>& escapes, Entry& entry);
@@ -145,16 +150,20 @@ class MaskStore {
   // follows them if their callers do the same there, whatever the sets are.
   WordInterner escape_lists_;
   WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
-  std::unordered_map<uint32_t, uint32_t> entry_of_key_;
+  std::vector<uint32_t> entry_of_key_;
   StablePool<Entry> entries_;
   std::unordered_set<const void*> texts_;  // of all entries
   MaskCounters counters_;
+
+  // Scratch of one look-up.
+  KeyWords key_words_;
+  std::vector<Config> after_;
 
   // Scratch of one walk.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
   std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
-  std::vector<Start> starts_;  // by node
+  std::vector<Start> starts_;      // by node
   std::vector<Depth> levels_;
   std::vector<bool> marked_;  // stack nodes, all false between calls
   std::vector<SetId> returned_;

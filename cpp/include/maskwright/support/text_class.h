@@ -1,5 +1,5 @@
-// A class of characters as the vocabulary's bitmaps know them: any set of ASCII characters, all other
-// code points or none, and what JSON strings spell with a backslash or not.
+// A class of characters as the vocabulary's bitmaps know them: any set of ASCII characters, all
+// other code points or none, and what JSON strings spell with a backslash or not.
 #pragma once
 
 #include <array>

@@ -5,8 +5,8 @@
 // one bitmap and a walk over the *residue*: the part of the trie on the way to tokens with one of a
 // few bytes. For JSON strings that is every token with a quotation mark, a hundredth of the trie.
 //
-// Bitmaps over tokens: a segment tree over the ASCII bytes, each block the tokens that contain one of
-// its bytes; the tokens beyond ASCII; those that are UTF-8 as far as they go; for small n, those
+// Bitmaps over tokens: a segment tree over the ASCII bytes, each block the tokens that contain one
+// of its bytes; the tokens beyond ASCII; those that are UTF-8 as far as they go; for small n, those
 // that begin at most n code points. Words are some ten blocks taken out of these. Residues are
 // merged from a list of nodes for each byte that is not too common.
 //
@@ -92,7 +92,7 @@ class TokenClasses {
   std::size_t words_;  // of a bitmap
   // Blocks: 0 the tokens beyond ASCII; 1 the root, 2i and 2i + 1 below block i, 128 leaves.
   std::vector<uint32_t> blocks_;
-  Bitmap utf8_;  // UTF-8 as far as they go
+  Bitmap utf8_;                // UTF-8 as far as they go
   std::vector<Bitmap> up_to_;  // for n < kShort those that begin at most n code points
   std::vector<std::pair<uint32_t, uint32_t>> long_;  // others: code points, id; the longest first
   std::vector<std::pair<uint32_t, uint32_t>> escaped_;  // code points, id; the shortest first
@@ -101,7 +101,7 @@ class TokenClasses {
   Residue quoted_residue_;
   std::vector<uint32_t> ways_;       // nodes of each byte's residue
   std::vector<uint32_t> way_begin_;  // per byte, and the end
-  ByteSet common_;          // bytes without a list
+  ByteSet common_;                   // bytes without a list
 
   mutable std::mutex mutex_;
   mutable std::list<Words> known_words_;  // the last used first

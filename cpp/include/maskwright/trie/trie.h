@@ -27,6 +27,8 @@ class Vocabulary final : public TokenTexts {
   // Raises Error(kTokenizer) for an id out of range or no usable token at all.
   Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
              std::vector<uint32_t> special_token_ids, std::vector<uint32_t> stop_token_ids);
+  Vocabulary(const Vocabulary&) = delete;  // its classes refer to it
+  Vocabulary& operator=(const Vocabulary&) = delete;
 
   uint32_t vocab_size() const { return vocab_size_; }
   uint32_t mask_words() const { return (vocab_size_ + 31) / 32; }
@@ -101,7 +103,7 @@ class Vocabulary final : public TokenTexts {
   std::vector<uint32_t> token_ids_;
   std::vector<uint32_t> subtree_index_;
   std::vector<Subtree> subtrees_;
-  std::vector<std::string> quoted_;          // sorted
+  std::vector<std::string> quoted_;        // sorted
   std::vector<std::string> escaped_ends_;  // sorted; of end_name() those with an escape
   std::unique_ptr<const TokenClasses> classes_;
 };
