@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "arrays.h"
+#include "direct_rows.h"
 #include "integers.h"
 #include "maskwright/support/error.h"
 #include "register.h"
@@ -53,18 +55,28 @@ nb::bytes recent_text(const Matcher& matcher, std::size_t max_bytes) {
   return nb::bytes(text.data(), text.size());
 }
 
-bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
-  const Array array = writable_cpu_array(bitmask, "bitmask");
+// Writes a row that has at least as many words as a mask.
+Matcher::Fill fill_row(Matcher& matcher, std::span<uint32_t> row, bool walk) {
   const uint32_t words = matcher.grammar().vocabulary().mask_words();
-  const auto row = bitmask_row(array, integer(index), words);
-  const auto used = row.first(words);
-  auto result = matcher.fill_bitmask(used, false);
-  if (result == Matcher::Fill::kCold) {
-    const nb::gil_scoped_release release;
-    result = matcher.fill_bitmask(used, true);
-  }
+  const auto result = matcher.fill_bitmask(row.first(words), walk);
   std::ranges::fill(row.subspan(words), 0U);
-  return result == Matcher::Fill::kSome;
+  return result;
+}
+
+bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
+  const int64_t words = matcher.grammar().vocabulary().mask_words();
+  if (DirectRows rows{}; direct_rows(bitmask, rows) && rows.words >= words) {
+    const int64_t at = integer(index);
+    if (at >= 0 && at < rows.count) {
+      const std::span row(rows.data + at * rows.stride, static_cast<std::size_t>(rows.words));
+      const auto result = fill_row(matcher, row, false);
+      if (result != Matcher::Fill::kCold) return result == Matcher::Fill::kSome;
+    }
+  }
+  const Array array = writable_cpu_array(bitmask, "bitmask");
+  const auto row = bitmask_row(array, integer(index), static_cast<uint32_t>(words));
+  const nb::gil_scoped_release release;
+  return fill_row(matcher, row, true) == Matcher::Fill::kSome;
 }
 
 void rollback(Matcher& matcher, nb::handle count) {
@@ -76,6 +88,83 @@ void rollback(Matcher& matcher, nb::handle count) {
   }
   matcher.rollback(static_cast<uint64_t>(steps));
 }
+
+// The calls of a decode loop under their public names. The Python class GrammarMatcher derives from
+// it, so that they cost no Python frame.
+struct MatcherBase {
+  explicit MatcherBase(const Matcher& origin) : matcher(origin.fork()) {}
+  Matcher matcher;
+};
+
+template <typename... Args>
+void log(const char* format, const Args&... arguments) {
+  const nb::object logger = nb::module_::import_("logging").attr("getLogger")("maskwright.matcher");
+  logger.attr("debug")(format, arguments...);
+}
+
+bool accept_next(MatcherBase& self, nb::handle token_id, bool debug_print) {
+  const bool accepted = accept_token(self.matcher, token_id);
+  if (debug_print) log("accept_token(%s) -> %s", token_id, accepted);
+  return accepted;
+}
+
+bool fill_next(MatcherBase& self, nb::handle bitmask, nb::handle index, bool debug_print) {
+  const bool must_apply = fill_bitmask(self.matcher, bitmask, index);
+  if (debug_print) log("fill_next_token_bitmask(index=%s) -> %s", index, must_apply);
+  return must_apply;
+}
+
+constexpr const char* kAcceptDoc = R"(Append a token.
+
+Args:
+    token_id: Any integer, of Python or numpy, of any size; bools are integers.
+    debug_print: Log the result.
+
+Returns:
+    True if the mask allows the token. False, with nothing changed, if not: ids outside the
+    vocabulary, and everything after a stop token, included.
+
+Raises:
+    TypeError: ``token_id`` is no integer.
+)";
+
+constexpr const char* kFillDoc = R"(Write which tokens may come next.
+
+Bit ``t % 32`` of word ``t // 32`` is 1 iff `accept_token` would accept ``t``; bits at and above
+the vocabulary size are 0. Nothing but the row is written. Python's global lock is released while
+a mask is computed that was not needed before.
+
+Args:
+    bitmask: int32 array on the CPU, of shape (rows, words) or (words,), with at least
+        ``ceil(vocab_size / 32)`` words, contiguous within a row; numpy, torch, or any object with
+        DLPack or a buffer. Written in place.
+    index: The row.
+    debug_print: Log the result.
+
+Returns:
+    True if some token is refused, so that the mask must be applied.
+
+Raises:
+    MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
+    BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or it is
+        not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
+        ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
+)";
+
+constexpr const char* kRollbackDoc = R"(Take back the last steps, a stop token included.
+
+Args:
+    num_tokens: How many.
+
+Raises:
+    MatcherError: There are fewer (``matcher-rollback-too-far``) or the number is negative
+        (``matcher-rollback-negative``); nothing changed.
+)";
+
+constexpr const char* kTerminatedDoc = R"(Return whether the text has ended.
+
+It has after a stop token; with ``terminate_without_stop_token``, whenever it is complete.
+)";
 
 }  // namespace
 
@@ -114,4 +203,30 @@ void register_matcher(nb::module_& m) {
                    "Of the steps, stacks and registers that the matcher and its forks hold.")
       .def_prop_ro("stop_token_ids",
                    [](const Matcher& matcher) { return matcher.stop_token_ids(); });
+  nb::class_<MatcherBase>(m, "MatcherBase", "A matcher's calls in a decode loop.")
+      .def(nb::init<const Matcher&>(), nb::arg("core"), "Starts as a fork of the matcher.")
+      .def(nb::init<const MatcherBase&>(), nb::arg("origin"), "Starts as a fork of the other one.")
+      .def("accept_token", &accept_next, nb::arg("token_id"), nb::kw_only(),
+           nb::arg("debug_print") = false,
+           nb::sig("def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool"),
+           kAcceptDoc)
+      .def("fill_next_token_bitmask", &fill_next, nb::arg("bitmask").none(),
+           nb::arg("index").none() = 0, nb::kw_only(), nb::arg("debug_print") = false,
+           nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, index: int = 0, *, "
+                   "debug_print: bool = False) -> bool"),
+           kFillDoc)
+      .def(
+          "rollback",
+          [](MatcherBase& self, nb::handle num_tokens) { rollback(self.matcher, num_tokens); },
+          nb::arg("num_tokens").none() = 1,
+          nb::sig("def rollback(self, num_tokens: int = 1) -> None"), kRollbackDoc)
+      .def(
+          "is_terminated", [](const MatcherBase& self) { return self.matcher.is_terminated(); },
+          kTerminatedDoc)
+      .def(
+          "is_completed", [](const MatcherBase& self) { return self.matcher.is_completed(); },
+          "Return whether the text so far is a whole text of the grammar.");
+  m.def(
+      "matcher_of", [](MatcherBase& base) -> Matcher& { return base.matcher; }, nb::arg("base"),
+      nb::rv_policy::reference, nb::keep_alive<0, 1>(), "The matcher inside, not a fork of it.");
 }

@@ -3,6 +3,7 @@ The compiled engine of maskwright. Private: use the names of the package maskwri
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any, overload
 
 
 def engine_version() -> str:
@@ -91,6 +92,83 @@ class Matcher:
 
     @property
     def stop_token_ids(self) -> list[int]: ...
+
+class MatcherBase:
+    """A matcher's calls in a decode loop."""
+
+    @overload
+    def __init__(self, core: Matcher) -> None:
+        """Starts as a fork of the matcher."""
+
+    @overload
+    def __init__(self, origin: MatcherBase) -> None:
+        """Starts as a fork of the other one."""
+
+    def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
+        """
+        Append a token.
+
+        Args:
+            token_id: Any integer, of Python or numpy, of any size; bools are integers.
+            debug_print: Log the result.
+
+        Returns:
+            True if the mask allows the token. False, with nothing changed, if not: ids outside the
+            vocabulary, and everything after a stop token, included.
+
+        Raises:
+            TypeError: ``token_id`` is no integer.
+        """
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, *, debug_print: bool = False) -> bool:
+        """
+        Write which tokens may come next.
+
+        Bit ``t % 32`` of word ``t // 32`` is 1 iff `accept_token` would accept ``t``; bits at and above
+        the vocabulary size are 0. Nothing but the row is written. Python's global lock is released while
+        a mask is computed that was not needed before.
+
+        Args:
+            bitmask: int32 array on the CPU, of shape (rows, words) or (words,), with at least
+                ``ceil(vocab_size / 32)`` words, contiguous within a row; numpy, torch, or any object with
+                DLPack or a buffer. Written in place.
+            index: The row.
+            debug_print: Log the result.
+
+        Returns:
+            True if some token is refused, so that the mask must be applied.
+
+        Raises:
+            MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
+            BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or it is
+                not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
+                ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
+        """
+
+    def rollback(self, num_tokens: int = 1) -> None:
+        """
+        Take back the last steps, a stop token included.
+
+        Args:
+            num_tokens: How many.
+
+        Raises:
+            MatcherError: There are fewer (``matcher-rollback-too-far``) or the number is negative
+                (``matcher-rollback-negative``); nothing changed.
+        """
+
+    def is_terminated(self) -> bool:
+        """
+        Return whether the text has ended.
+
+        It has after a stop token; with ``terminate_without_stop_token``, whenever it is complete.
+        """
+
+    def is_completed(self) -> bool:
+        """Return whether the text so far is a whole text of the grammar."""
+
+def matcher_of(base: MatcherBase) -> Matcher:
+    """The matcher inside, not a fork of it."""
 
 def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> None:
     """Set the logits of masked tokens to -inf, in place, on the CPU."""

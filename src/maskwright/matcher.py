@@ -1,13 +1,14 @@
 """Follows the tokens of one text through a compiled grammar.
 
-Idea: the core does all the work; this class keeps its bound methods in slots, so that a call costs
-one Python frame more than the core's.
+Idea: the core does all the work. What a decode loop calls for each token (`accept_token`,
+`fill_next_token_bitmask`, `rollback`, ...) are methods of the core's class, so that they cost no
+Python frame.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _core
 from .compiler import CompiledGrammar
@@ -23,7 +24,7 @@ __all__ = ["GrammarMatcher"]
 _logger = logging.getLogger(__name__)
 
 
-class GrammarMatcher:
+class GrammarMatcher(_core.MatcherBase):
     """One text that grows token by token, and the tokens that may come next.
 
     Use from one thread at a time. Matchers of one compiled grammar, forks included, may be used
@@ -63,11 +64,7 @@ class GrammarMatcher:
 
     __slots__ = (
         "__weakref__",
-        "_accept_bytes",
-        "_accept_token",
         "_compiled_grammar",
-        "_core",
-        "_fill_bitmask",
         "_temperature",
     )
 
@@ -97,14 +94,18 @@ class GrammarMatcher:
         self._bind(core, compiled_grammar, default_temperature)
 
     def _bind(
-        self, core: _core.Matcher, compiled_grammar: CompiledGrammar, temperature: float | None
+        self,
+        origin: _core.Matcher | _core.MatcherBase,
+        compiled_grammar: CompiledGrammar,
+        temperature: float | None,
     ) -> None:
-        self._core = core
-        self._accept_token = core.accept_token
-        self._accept_bytes = core.accept_bytes
-        self._fill_bitmask = core.fill_bitmask
+        super().__init__(origin)
         self._compiled_grammar = compiled_grammar
         self._temperature = temperature
+
+    @property
+    def _core(self) -> _core.Matcher:
+        return _core.matcher_of(self)
 
     @property
     def compiled_grammar(self) -> CompiledGrammar:
@@ -126,25 +127,6 @@ class GrammarMatcher:
         """The default temperature that was given."""
         return self._temperature
 
-    def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
-        """Append a token.
-
-        Args:
-            token_id: Any integer, of Python or numpy, of any size; bools are integers.
-            debug_print: Log the result.
-
-        Returns:
-            True if the mask allows the token. False, with nothing changed, if not: ids outside the
-            vocabulary, and everything after a stop token, included.
-
-        Raises:
-            TypeError: ``token_id`` is no integer.
-        """
-        accepted = self._accept_token(token_id)
-        if debug_print:
-            _logger.debug("accept_token(%s) -> %s", token_id, accepted)
-        return accepted
-
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
         """Append text, whatever tokens it could be; one step for `rollback`.
 
@@ -165,41 +147,10 @@ class GrammarMatcher:
                 return False
         else:
             data = input_str
-        accepted = self._accept_bytes(data)
+        accepted = self._core.accept_bytes(data)
         if debug_print:
             _logger.debug("accept_string(%r) -> %s", input_str, accepted)
         return accepted
-
-    def fill_next_token_bitmask(
-        self, bitmask: Any, index: int = 0, *, debug_print: bool = False
-    ) -> bool:
-        """Write which tokens may come next.
-
-        Bit ``t % 32`` of word ``t // 32`` is 1 iff `accept_token` would accept ``t``; bits at and
-        above the vocabulary size are 0. Nothing but the row is written. Python's global lock is
-        released while a mask is computed that was not needed before.
-
-        Args:
-            bitmask: int32 array on the CPU, of shape (rows, words) or (words,), with at least
-                ``ceil(vocab_size / 32)`` words, contiguous within a row; numpy, torch, or any
-                object with DLPack or a buffer. Written in place.
-            index: The row.
-            debug_print: Log the result.
-
-        Returns:
-            True if some token is refused, so that the mask must be applied.
-
-        Raises:
-            MatcherError: The matcher is terminated, so no token can follow
-                (``matcher-terminated``).
-            BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or
-                it is not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
-                ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
-        """
-        must_apply = self._fill_bitmask(bitmask, index)
-        if debug_print:
-            _logger.debug("fill_next_token_bitmask(index=%s) -> %s", index, must_apply)
-        return must_apply
 
     def validate_tokens(self, token_ids: Iterable[int]) -> int:
         """Return how many of the tokens `accept_token` would accept one after the other.
@@ -253,18 +204,6 @@ class GrammarMatcher:
         """
         return find_jump_forward_tokens(self._core, self._compiled_grammar.tokenizer_info)
 
-    def rollback(self, num_tokens: int = 1) -> None:
-        """Take back the last steps, a stop token included.
-
-        Args:
-            num_tokens: How many.
-
-        Raises:
-            MatcherError: There are fewer (``matcher-rollback-too-far``) or the number is negative
-                (``matcher-rollback-negative``); nothing changed.
-        """
-        self._core.rollback(num_tokens)
-
     def reset(self) -> None:
         """Go back to the empty text; the history is forgotten, in forks it is not."""
         self._core.reset()
@@ -274,17 +213,6 @@ class GrammarMatcher:
 
         Costs a few words, whatever the length of the text.
         """
-        other = object.__new__(type(self))
-        other._bind(self._core.fork(), self._compiled_grammar, self._temperature)
+        other = type(self).__new__(type(self))
+        other._bind(self, self._compiled_grammar, self._temperature)  # noqa: SLF001
         return other
-
-    def is_terminated(self) -> bool:
-        """Return whether the text has ended.
-
-        It has after a stop token; with ``terminate_without_stop_token``, whenever it is complete.
-        """
-        return self._core.is_terminated()
-
-    def is_completed(self) -> bool:
-        """Return whether the text so far is a whole text of the grammar."""
-        return self._core.is_completed()

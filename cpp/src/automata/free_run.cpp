@@ -43,7 +43,7 @@ bool Store::follow_utf8(StateId id, bool& exactly) {
     for (const ByteRange& range : encoding) {
       if (range.lo == 0) break;
       if (state != id) {
-        const std::vector<Edge>& edges = row(state).edges;
+        const std::span<const Edge> edges = row(state).edges;
         exactly = exactly && edges.size() == 1 && edges[0].lo == range.lo &&
                   edges[0].hi == range.hi && (states_[state].flags & kNotPlain) == 0;
       }

@@ -222,6 +222,56 @@ void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, Co
   for (std::size_t i = 0; i < out.size(); ++i) out.set_stack(i, prune(out[i].stack, arena));
 }
 
+// Nearly every token is read by one configuration, and most of its bytes by rows alone.
+bool Runner::read(std::span<const Config> closed, std::string_view text, Arena& arena,
+                  ConfigSet& out) {
+  out.clear();
+  for (std::size_t at = 0; at < text.size();) {
+    if (at != 0) {
+      close(out, arena, nullptr);
+      std::swap(before_, out);
+      closed = before_.configs();
+      out.clear();
+    }
+    if (closed.size() == 1) {
+      Config config = closed[0];
+      if (skim(config, text, at, arena)) add(config, arena, out);
+    } else {
+      scan(closed, static_cast<uint8_t>(text[at++]), arena, out);
+    }
+    if (out.empty()) return false;
+  }
+  return true;
+}
+
+// Reads from `at` on, for as long as the configuration stays the only one without being closed, but
+// at least one byte; false if a byte can't be read.
+bool Runner::skim(Config& config, std::string_view text, std::size_t& at, Arena& arena) {
+  const State* state = &store_.state(config.state);
+  do {
+    const auto byte = static_cast<uint8_t>(text[at++]);
+    if ((state->flags & kWhitespace) != 0 && is_space(byte)) {
+      if (config.run++ >= state->whitespace_limit) return false;
+      continue;
+    }
+    const Edge* edge = store_.row(config.state).find(byte);
+    if (edge == nullptr) return false;
+    if (edge->op == Op::kDynamic) {
+      const Target target = store_.family(state->family)
+                                .scan(config.state, config.reg, byte, edge->target, arena.regs());
+      config.state = target.state;
+      config.reg = target.reg;
+    } else {
+      config.state = edge->target;
+    }
+    if (config.state == kDead) return false;
+    config.run = 0;
+    state = &store_.state(config.state);
+  } while (at < text.size() && (state->flags & (kAccepts | kCalls | kReturnOnly)) == 0);
+  config.stack = prune(config.stack, arena);
+  return true;
+}
+
 void Runner::scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out) {
   const State& state = store_.state(config.state);
   if ((state.flags & kWhitespace) != 0 && is_space(byte)) {

@@ -1,12 +1,23 @@
 #include "maskwright/automata/store.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 
 namespace maskwright {
 
 namespace {
 
 constexpr std::size_t kSearched = 4;  // rows up to this size are searched in order
+constexpr std::size_t kMaxIndexed = 255;
+
+static_assert(sizeof(Row) % alignof(Edge) == 0 && Row::kIndexBytes % alignof(Edge) == 0);
+
+void fill_index(std::span<const Edge> edges, uint8_t* index) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    std::fill(index + edges[i].lo, index + edges[i].hi + 1, static_cast<uint8_t>(i + 1));
+  }
+}
 
 class DoneFamily final : public Family {
  public:
@@ -19,33 +30,21 @@ class DoneFamily final : public Family {
 
 }  // namespace
 
-Row RowBuilder::take() {
+std::vector<Edge> RowBuilder::take() {
   std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.lo < b.lo; });
-  Row row;
+  std::vector<Edge> joined;
   for (const Edge& edge : edges_) {
-    if (!row.edges.empty()) {
-      Edge& last = row.edges.back();
+    if (!joined.empty()) {
+      Edge& last = joined.back();
       if (last.hi + 1 == edge.lo && last.op == edge.op && last.target == edge.target) {
         last.hi = edge.hi;
         continue;
       }
     }
-    row.edges.push_back(edge);
+    joined.push_back(edge);
   }
-  row.edges.shrink_to_fit();
   edges_.clear();
-  row.build_index();
-  return row;
-}
-
-void Row::build_index() {
-  if (edges.size() <= kSearched || edges.size() > 255) return;
-  index = std::make_unique<std::array<uint8_t, 256>>();
-  index->fill(0);
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    std::fill(index->begin() + edges[i].lo, index->begin() + edges[i].hi + 1,
-              static_cast<uint8_t>(i + 1));
-  }
+  return joined;
 }
 
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
@@ -101,11 +100,18 @@ StateId Store::done(SetId accepted) {
 const Row& Store::expand(StateId id) {
   RowBuilder builder;
   family(states_[id].family).expand(id, builder);
-  rows_.push_back(std::make_unique<Row>(builder.take()));
-  row_bytes_ += sizeof(Row) + rows_.back()->edges.capacity() * sizeof(Edge) +
-                (rows_.back()->index != nullptr ? 256 : 0);
-  states_[id].row = rows_.back().get();
-  return *rows_.back();
+  const std::vector<Edge> edges = builder.take();
+  const bool indexed = edges.size() > kSearched && edges.size() <= kMaxIndexed;
+  const std::size_t ahead = sizeof(Row) + (indexed ? Row::kIndexBytes : 0);
+  const std::size_t bytes = ahead + edges.size() * sizeof(Edge);
+  std::byte* block = rows_.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
+  row_bytes_ += bytes;
+  auto* copies = reinterpret_cast<Edge*>(block + ahead);
+  std::uninitialized_copy(edges.begin(), edges.end(), copies);
+  if (indexed) fill_index(edges, reinterpret_cast<uint8_t*>(block + sizeof(Row)));
+  const Row* row = new (block) Row{{copies, edges.size()}, indexed};
+  states_[id].row = row;
+  return *row;
 }
 
 std::size_t Store::memory_bytes() const {

@@ -200,9 +200,9 @@ bool Matcher::finishable(ConfigSet set) {
   family_->runner.close(set, family_->arena, &family_->returned);
   if (!family_->returned.empty()) return true;
   static constexpr uint32_t kBetweenTokens = 0;
-  return search_completion(intern(forget(set)), {&kBetweenTokens, 1}, Memory::kIgnored) &&
+  return search_completion(intern(forget(set).configs()), {&kBetweenTokens, 1}, Memory::kIgnored) &&
          (!grammar_->has_few_values() ||
-          search_completion(intern(set), {&kBetweenTokens, 1}, Memory::kExact));
+          search_completion(intern(set.configs()), {&kBetweenTokens, 1}, Memory::kExact));
 }
 
 // The closed configurations as a search goes on from them.
@@ -300,7 +300,7 @@ bool Matcher::expand(Search& search, uint32_t index) {
 
 void Matcher::drop_unfinishable(std::span<uint32_t> row) {
   if (!grammar_->has_token_symbols()) {
-    drop_below(0, now().configs, row);
+    drop_below(0, intern(configs()), row);
     return;
   }
   for (uint32_t token = 0; token < grammar_->vocabulary().vocab_size(); ++token) {

@@ -129,7 +129,7 @@ std::string Matcher::forced_bytes(std::size_t limit) {
   std::string text;
   if (now().stopped) return text;
   Ahead at;
-  at.closed = {now().configs, now().completed};
+  at.closed = {intern(configs()), now().completed};
   while (text.size() < limit) {
     if (at.between_tokens() &&
         (at.closed.completed || may_read_symbol(configs(at.closed.configs)))) {

@@ -1,7 +1,6 @@
 #include "maskwright/matcher/matcher.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -12,6 +11,10 @@ namespace maskwright {
 namespace {
 
 static_assert(sizeof(Config) == 16 && alignof(Config) == 4, "interned as four words");
+
+std::span<const uint32_t> words_of(std::span<const Config> configs) {
+  return {reinterpret_cast<const uint32_t*>(configs.data()), configs.size() * 4};
+}
 
 // Stacks, registers and configurations that nobody needs, up to which they are kept: the same step
 // is often taken again.
@@ -56,15 +59,16 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
 
 void Matcher::start() {
   family_ = std::make_shared<Family>(*grammar_);
-  family_->runner.add(grammar_->start(), family_->arena, family_->now);
+  ConfigSet& first = family_->after;
+  family_->runner.add(grammar_->start(), family_->arena, first);
   family_->steps.grow();
   step_ = 0;
-  if (!finishable(family_->now)) {
+  if (!lives(first)) {
     throw Error(ErrorKind::kUnsatisfiable, "grammar-unspellable",
                 "no sequence of the vocabulary's tokens spells a complete text of the grammar; "
                 "check that the tokenizer belongs to the model, or add tokens of single bytes");
   }
-  push_step(family_->now, kText);
+  push_step(first, kText);
   family_->steps[step_].depth = 0;
 }
 
@@ -104,22 +108,35 @@ std::span<const Config> Matcher::configs(uint32_t id) const {
   return {reinterpret_cast<const Config*>(words.data()), words.size() / 4};
 }
 
-Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
+uint32_t Matcher::intern(std::span<const Config> configs) const {
+  return family_->configs.intern(words_of(configs)).id;
+}
+
+bool Matcher::close(ConfigSet& set) {
   Family& family = *family_;
   family.returned.clear();
   family.runner.close(set, family.arena, &family.returned);
-  return {intern(set), !family.returned.empty()};
+  return !family.returned.empty();
 }
 
-uint32_t Matcher::intern(const ConfigSet& set) {
-  std::vector<uint32_t> words(set.size() * 4);
-  if (!words.empty()) std::memcpy(words.data(), set.configs().data(), words.size() * 4);
-  return family_->configs.intern(words).id;
+Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
+  const bool completed = close(set);
+  return {intern(set.configs()), completed};
 }
 
 void Matcher::push_step(ConfigSet& set, uint32_t token) {
-  const Closed closed = close_and_intern(set);
-  step_ = family_->append({step_, closed.configs, now().depth + 1, token, closed.completed});
+  const bool completed = close(set);
+  Step step;
+  step.parent = step_;
+  step.depth = now().depth + 1;
+  step.token = token;
+  step.completed = completed;
+  if (set.size() == 1) {
+    step.lone = set[0];
+  } else {
+    step.interned = intern(set.configs());
+  }
+  step_ = family_->append(step);
 }
 
 bool Matcher::is_stop(uint32_t token) const {
@@ -127,17 +144,9 @@ bool Matcher::is_stop(uint32_t token) const {
 }
 
 bool Matcher::read(std::string_view text, ConfigSet& out) {
-  Family& family = *family_;
-  std::span<const Config> from = configs();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    family.next.clear();
-    family.runner.scan(from, static_cast<uint8_t>(text[i]), family.arena, family.next);
-    if (family.next.empty()) return false;
-    std::swap(family.now, family.next);
-    if (i + 1 < text.size()) family.runner.close(family.now, family.arena, nullptr);
-    from = family.now.configs();
-  }
-  for (const Config& config : from) out.add(config, family.arena);
+  if (!text.empty()) return family_->runner.read(configs(), text, family_->arena, out);
+  out.clear();
+  for (const Config& config : configs()) out.add(config, family_->arena);
   return true;
 }
 
@@ -169,14 +178,28 @@ bool Matcher::accept(int64_t token) {
   if (last.stopped) return false;
   if (is_stop(id)) {
     if (!last.completed || terminate_without_stop_token_) return false;
-    step_ = family_->append({step_, last.configs, last.depth + 1, id, true, true});
+    Step step = last;
+    step.parent = step_;
+    step.depth = last.depth + 1;
+    step.token = id;
+    step.stopped = true;
+    step_ = family_->append(step);
     return true;
   }
-  ConfigSet after;
+  ConfigSet& after = family_->after;
   read_token(id, after);
-  if (after.empty() || !finishable(after)) return false;
+  if (!lives(after)) return false;
   push_step(after, id);
   return true;
+}
+
+// finishable(), but for a look at what usually decides it.
+bool Matcher::lives(const ConfigSet& set) {
+  if (needs_search_) return !set.empty() && finishable(set);
+  const bool clear = std::ranges::any_of(set.configs(), [&](const Config& config) {
+    return (grammar_->store().state(config.state).flags & kSuspects) == 0;
+  });
+  return clear || (!set.empty() && finishable(set));
 }
 
 std::size_t Matcher::validate_tokens(std::span<const int64_t> tokens) {
@@ -191,17 +214,18 @@ std::size_t Matcher::validate_tokens(std::span<const int64_t> tokens) {
 }
 
 void Matcher::read_token(uint32_t token, ConfigSet& out) {
-  add_token_symbols(configs(), token, out);
   const std::string_view text = grammar_->vocabulary().text(token);
-  if (!text.empty()) read(text, out);
+  out.clear();
+  if (!text.empty()) family_->runner.read(configs(), text, family_->arena, out);
+  add_token_symbols(configs(), token, out);
 }
 
 bool Matcher::accept_bytes(std::string_view text) {
   const std::lock_guard lock(grammar_->mutex());
   reclaim();
   if (now().stopped) return false;
-  ConfigSet after;
-  if (!read(text, after) || !finishable(after)) return false;
+  ConfigSet& after = family_->after;
+  if (!read(text, after) || !lives(after)) return false;
   family_->texts[family_->texts.grow()] = text;
   push_step(after, kText);
   return true;

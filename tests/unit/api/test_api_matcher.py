@@ -311,6 +311,26 @@ def test_refused_arrays(bitmask, index, code):
     assert allowed(matcher) == [0]
 
 
+def test_arrays_are_looked_at_each_time():
+    matcher = GrammarMatcher(compiled('root ::= "a"'))
+    bitmask = np.zeros((2, 3), dtype=np.int32)
+    for view in (bitmask, bitmask.view(np.recarray), memoryview(bitmask), bitmask[::-1]):
+        bitmask[:] = 9
+        assert matcher.fill_next_token_bitmask(view, 1)
+        row = 0 if view is not bitmask and np.asarray(view).strides[0] < 0 else 1
+        assert bitmask[row].tolist() == [1, 0, 0]
+        assert bitmask[1 - row].tolist() == [9, 9, 9]
+    bitmask.flags.writeable = False
+    with pytest.raises(BitmaskError) as caught:
+        matcher.fill_next_token_bitmask(bitmask, 1)
+    assert caught.value.code == "bitmask-not-an-array"
+    bitmask.flags.writeable = True
+    bitmask.dtype = np.uint32
+    with pytest.raises(BitmaskError) as caught:
+        matcher.fill_next_token_bitmask(bitmask, 1)
+    assert caught.value.code == "bitmask-dtype"
+
+
 def test_torch_tensors():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     matcher = GrammarMatcher(compiled('root ::= "a"'))

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "maskwright/automata/rules.h"
@@ -143,6 +144,9 @@ class Runner {
   void close(ConfigSet& set, Arena& arena, std::vector<SetId>* returned);
   // Reads one byte from the closed configurations.
   void scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out);
+  // Reads a text that is not empty from the closed configurations, which are not in `out`. False,
+  // and `out` is empty, if it can't be read.
+  bool read(std::span<const Config> closed, std::string_view text, Arena& arena, ConfigSet& out);
   // The set that a configuration's frame accepts here.
   SetId accepted(const Config& config, Arena& arena);
   // The configuration after the frame on top of `node` got `accepted` from a callee that ended with
@@ -150,6 +154,7 @@ class Runner {
   Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena);
 
  private:
+  bool skim(Config& config, std::string_view text, std::size_t& at, Arena& arena);
   StackRef push(const Config& config, Arena& arena);
   StackRef prune(StackRef stack, Arena& arena) const;
   void scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out);
@@ -160,6 +165,7 @@ class Runner {
   std::vector<Config> pending_;
   std::vector<uint32_t> work_;
   std::vector<Target> callees_;
+  ConfigSet before_;
 };
 
 }  // namespace maskwright

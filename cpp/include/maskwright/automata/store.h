@@ -118,15 +118,17 @@ struct Edge {
   StateId target;  // for kDynamic: whatever the family put there
 };
 
-// Sorted, disjoint ranges. Owned by the store. A row of more than a few ranges also has a table
-// from byte to range, since the trie walk asks for each byte of the vocabulary.
+// Sorted, disjoint ranges. Owned by the store, in one block with its edges. A row of more than a
+// few ranges also has a table from byte to range, since the trie walk asks for each byte of the
+// vocabulary. The table follows the row at a known place: reading a text is a chain of loads that
+// wait for each other.
 struct Row {
-  std::vector<Edge> edges;
-  std::unique_ptr<std::array<uint8_t, 256>> index;  // position in edges + 1, 0 = none
+  std::span<const Edge> edges;
+  bool indexed = false;
 
   const Edge* find(uint8_t byte) const {
-    if (index != nullptr) {
-      const uint8_t position = (*index)[byte];
+    if (indexed) {
+      const uint8_t position = index()[byte];  // in edges + 1, 0 = none
       return position == 0 ? nullptr : &edges[position - 1U];
     }
     for (const Edge& edge : edges) {
@@ -134,7 +136,9 @@ struct Row {
     }
     return nullptr;
   }
-  void build_index();
+  const uint8_t* index() const { return reinterpret_cast<const uint8_t*>(this + 1); }
+
+  static constexpr std::size_t kIndexBytes = 256;
 };
 
 // Collects a row; ranges may come in any order but must not overlap. Neighbours with the same op
@@ -144,7 +148,7 @@ class RowBuilder {
   void add(uint8_t lo, uint8_t hi, StateId target, Op op = Op::kPlain) {
     edges_.push_back({lo, hi, op, target});
   }
-  Row take();
+  std::vector<Edge> take();
 
  private:
   std::vector<Edge> edges_;
@@ -331,7 +335,7 @@ class Store {
   WordInterner contents_;  // tag = family; ids are state ids
   StablePool<State> states_;
   WordInterner sets_;
-  std::vector<std::unique_ptr<Row>> rows_;
+  std::vector<std::unique_ptr<std::byte[]>> rows_;  // a Row, its index if it has one, its edges
   std::vector<std::unique_ptr<FreeRun>> free_runs_;
   std::size_t row_bytes_ = 0;
 };

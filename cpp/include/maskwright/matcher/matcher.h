@@ -70,9 +70,10 @@ class Matcher {
  private:
   struct Step {
     uint32_t parent = 0;
-    uint32_t configs = 0;  // interned words of the closed configurations
     uint32_t depth = 0;
     uint32_t token = kText;
+    uint32_t interned = kLone;  // words of the closed configurations
+    Config lone;                // the only one, if kLone
     bool completed = false;
     bool stopped = false;  // by a stop token
     // What the family held after this step. All that the step and those before it refer to.
@@ -81,6 +82,7 @@ class Matcher {
     uint32_t num_texts = 0;
   };
   static constexpr uint32_t kText = 0xFFFFFFFF;  // no token: the newest of the texts
+  static constexpr uint32_t kLone = 0xFFFFFFFF;
   struct Family {
     explicit Family(CompiledGrammar& grammar) : runner(grammar.store(), grammar.rules()) {}
     Arena arena;
@@ -88,7 +90,7 @@ class Matcher {
     StablePool<Step> steps;  // parents before children
     StablePool<std::string> texts;
     Runner runner;
-    ConfigSet now, next;
+    ConfigSet after;  // of the step that is being taken
     std::vector<SetId> returned;
     // By interned configurations (finish.cpp).
     std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
@@ -106,8 +108,12 @@ class Matcher {
   void start();
   void reclaim();
   const Step& now() const { return family_->steps[step_]; }
-  std::span<const Config> configs() const { return configs(now().configs); }
+  std::span<const Config> configs() const {
+    const Step& last = now();
+    return last.interned == kLone ? std::span(&last.lone, 1) : configs(last.interned);
+  }
   std::span<const Config> configs(uint32_t id) const;
+  uint32_t intern(std::span<const Config> configs) const;
   // Appends the step of the configurations in `set`, not yet closed.
   void push_step(ConfigSet& set, uint32_t token);
   bool accept(int64_t token);
@@ -125,9 +131,11 @@ class Matcher {
     uint32_t configs;
     bool completed;
   };
+  // Whether the text is complete.
+  bool close(ConfigSet& set);
   Closed close_and_intern(ConfigSet& set);
-  uint32_t intern(const ConfigSet& set);
   bool finishable(ConfigSet set);
+  bool lives(const ConfigSet& set);
   // From a place inside tokens that end below the nodes; of configurations that aren't complete.
   using Memory = RegisterPool::Memory;
   bool search_completion(uint32_t configs, std::span<const uint32_t> nodes, Memory memory);
