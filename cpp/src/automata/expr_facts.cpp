@@ -4,6 +4,7 @@
 // first, and only rules need a fixpoint or strongly connected components.
 
 #include <algorithm>
+#include <numeric>
 
 #include "maskwright/support/sorted_set.h"
 #include "nfa.h"
@@ -26,8 +27,8 @@ class FactFinder {
   ExprFacts find() {
     find_nullable();
     collect_refs();
-    facts_.rule_recursive = in_cycle(refs_);
     facts_.rule_left_recursive = in_cycle(left_refs_);
+    facts_.rule_recursive = in_cycle(refs_);  // last: its order is that of the sizes
     find_sizes();
     return std::move(facts_);
   }
@@ -133,6 +134,11 @@ class FactFinder {
   // Tarjan's algorithm with an explicit stack; also keeps the order in which rules finish.
   std::vector<bool> in_cycle(const std::vector<std::vector<uint32_t>>& edges) {
     const auto n = static_cast<uint32_t>(edges.size());
+    if (std::ranges::all_of(edges, &std::vector<uint32_t>::empty)) {  // no rule refers to one
+      order_.resize(n);
+      std::iota(order_.begin(), order_.end(), 0);
+      return std::vector<bool>(n, false);
+    }
     std::vector<bool> result(n, false), on_stack(n, false);
     std::vector<uint32_t> index(n, kNone), low(n, 0), stack;
     std::vector<std::pair<uint32_t, std::size_t>> work;
@@ -182,7 +188,6 @@ class FactFinder {
 
   // Sizes and inlining in an order in which a non-recursive rule comes after all it refers to.
   void find_sizes() {
-    in_cycle(refs_);  // for order_
     std::vector<uint32_t> uses(ir_.num_rules(), 0);
     for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
       if (ir_.expr_kind(id) == ExprKind::kRef) ++uses[ir_.expr(id)[0]];

@@ -75,6 +75,7 @@ Dfa trim(const Dfa& dfa) {
   }
   Dfa result;
   result.states.reserve(count);
+  result.arcs.reserve(dfa.arcs.size());
   for (uint32_t state = 0; state < dfa.states.size(); ++state) {
     if (number[state] == kDeadLang) continue;
     result.add_state(dfa.states[state].accepts);
