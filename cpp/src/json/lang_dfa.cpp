@@ -202,6 +202,7 @@ Lengths& DfaLang::lengths() {
 }
 
 bool DfaLang::can_finish(uint32_t state, uint32_t min, uint32_t max) {
+  if (Lengths::is_any(min, max)) return true;
   const std::array<uint32_t, 1> nodes{state};
   return lengths().can_finish(nodes, min, max);
 }
