@@ -31,7 +31,7 @@
 #include "json/machine_tables.h"
 #include "json/number_reader.h"
 #include "json/recorded_numbers.h"
-#include "json/unescape.h"
+#include "support/unescape.h"
 
 namespace maskwright {
 
