@@ -51,10 +51,11 @@ class CacheStats:
 
 
 class _Flight(Generic[_Value]):
-    """One computation that others may wait for."""
+    """One computation that others may wait for, by the lock that is held while it runs."""
 
     def __init__(self) -> None:
-        self.done = threading.Event()
+        self.running = threading.Lock()
+        self.running.acquire()
         self.value: _Value | None = None
         self.error: Exception | None = None  # with neither: the computing thread was interrupted
 
@@ -92,7 +93,8 @@ class CompileCache(Generic[_Value]):
                     flight = self._flights[key] = _Flight()
                     self._misses += 1
                     break
-            flight.done.wait()
+            with flight.running:  # until it has ended
+                pass
             if flight.error is not None:
                 raise _copied(flight.error) from flight.error
             if flight.value is not None:
@@ -115,7 +117,7 @@ class CompileCache(Generic[_Value]):
                     del self._flights[key]
                     if flight.value is not None:
                         self._entries[key] = flight.value
-            flight.done.set()
+            flight.running.release()
         self._trim()
         return value
 

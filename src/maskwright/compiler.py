@@ -324,9 +324,11 @@ def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) ->
     that hold other objects (or are nested thousands deep, or are huge once parts that are used
     several times are written out) are compiled anew each time.
     """
-    if isinstance(source, (dict, list)) and not _is_small(source):
-        return None
     try:
+        if type(source) is str:  # hashed as it is, without a copy
+            return kind, source, marshal.dumps(options, 2)
+        if isinstance(source, (dict, list)) and not _is_small(source):
+            return None
         return kind, marshal.dumps((source, options), 2)
     except ValueError:
         return None

@@ -4,6 +4,7 @@
 // first, and only rules need a fixpoint or strongly connected components.
 
 #include <algorithm>
+#include <numeric>
 
 #include "maskwright/support/sorted_set.h"
 #include "nfa.h"
@@ -26,14 +27,14 @@ class FactFinder {
   ExprFacts find() {
     find_nullable();
     collect_refs();
-    facts_.rule_recursive = in_cycle(refs_);
     facts_.rule_left_recursive = in_cycle(left_refs_);
+    facts_.rule_recursive = in_cycle(refs_);  // last: its order is that of the sizes
     find_sizes();
     return std::move(facts_);
   }
 
  private:
-  // Worklist over reverse edges: `missing_[id]` nullable children are still needed.
+  // A worklist over reverse edges; only what depends on rules waits in it.
   void find_nullable() {
     const uint32_t n = ir_.num_exprs();
     facts_.nullable.assign(n, false);
@@ -43,7 +44,7 @@ class FactFinder {
       rules_of[ir_.rule_expr(rule)].push_back(rule);
     }
     for (uint32_t id = 0; id < n; ++id) {
-      missing[id] = needed(id, parents, refs);
+      missing[id] = needed(id, missing, parents, refs);
       if (missing[id] == 0) work.push_back(id);
     }
     const auto satisfy = [&](uint32_t id) {
@@ -58,21 +59,39 @@ class FactFinder {
     }
   }
 
-  // How many children must be nullable for the expression to be; kNone if it never is. Registers
-  // the expression with those children.
-  uint32_t needed(uint32_t id, std::vector<std::vector<uint32_t>>& parents,
+  // How many of the children about which it isn't known yet must be nullable for the expression to
+  // be; kNone if it never is. Registers the expression with those children. `missing`: the same of
+  // the expressions before this one.
+  uint32_t needed(uint32_t id, std::span<const uint32_t> missing,
+                  std::vector<std::vector<uint32_t>>& parents,
                   std::vector<std::vector<uint32_t>>& refs) const {
     const auto payload = ir_.expr(id);
+    const auto is_open = [&](uint32_t child) {
+      if (missing[child] == 0 || missing[child] == kNone) return false;
+      parents[child].push_back(id);
+      return true;
+    };
     switch (ir_.expr_kind(id)) {
       case ExprKind::kEmpty: return 0;
-      case ExprKind::kSequence:
-      case ExprKind::kChoice:
-        for (const uint32_t child : payload.subspan(1)) parents[child].push_back(id);
-        return ir_.expr_kind(id) == ExprKind::kChoice ? 1 : payload[0];
+      case ExprKind::kSequence: {
+        uint32_t open = 0;
+        for (const uint32_t child : payload.subspan(1)) {
+          if (missing[child] == kNone) return kNone;
+          if (is_open(child)) ++open;
+        }
+        return open;
+      }
+      case ExprKind::kChoice: {
+        bool open = false;
+        for (const uint32_t child : payload.subspan(1)) {
+          if (missing[child] == 0) return 0;
+          if (is_open(child)) open = true;
+        }
+        return open ? 1 : kNone;
+      }
       case ExprKind::kRepeat:
-        if (payload[1] == 0) return 0;
-        parents[payload[0]].push_back(id);
-        return 1;
+        if (payload[1] == 0 || missing[payload[0]] == 0) return 0;
+        return is_open(payload[0]) ? 1 : kNone;
       case ExprKind::kRef: refs[payload[0]].push_back(id); return 1;
       case ExprKind::kLiteralSet: return has_empty_literal(payload) ? 0 : kNone;
       // Regular operators decide for themselves when they are built; they hold no calls, so "may
@@ -133,6 +152,11 @@ class FactFinder {
   // Tarjan's algorithm with an explicit stack; also keeps the order in which rules finish.
   std::vector<bool> in_cycle(const std::vector<std::vector<uint32_t>>& edges) {
     const auto n = static_cast<uint32_t>(edges.size());
+    if (std::ranges::all_of(edges, &std::vector<uint32_t>::empty)) {  // no rule refers to one
+      order_.resize(n);
+      std::iota(order_.begin(), order_.end(), 0);
+      return std::vector<bool>(n, false);
+    }
     std::vector<bool> result(n, false), on_stack(n, false);
     std::vector<uint32_t> index(n, kNone), low(n, 0), stack;
     std::vector<std::pair<uint32_t, std::size_t>> work;
@@ -182,7 +206,6 @@ class FactFinder {
 
   // Sizes and inlining in an order in which a non-recursive rule comes after all it refers to.
   void find_sizes() {
-    in_cycle(refs_);  // for order_
     std::vector<uint32_t> uses(ir_.num_rules(), 0);
     for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
       if (ir_.expr_kind(id) == ExprKind::kRef) ++uses[ir_.expr(id)[0]];

@@ -103,24 +103,9 @@ LangId LangTable::pattern(uint32_t expr) {
 }
 
 LangId LangTable::literals(std::span<const std::string> texts) {
-  // UTF-8 sorts as its code points do, and bytes compare faster.
   std::vector<std::string_view> sorted(texts.begin(), texts.end());
   make_set(sorted);
-  std::size_t total = sorted.size();
-  for (const std::string_view utf8 : sorted) total += utf8.size();
-  std::vector<uint32_t> packed;
-  packed.reserve(total);
-  for (const std::string_view utf8 : sorted) {
-    const std::size_t at = packed.size();
-    packed.push_back(0);
-    const bool valid = decode_utf8(utf8, packed);
-    if (valid && impl_->terms.can_spell(std::span(packed).subspan(at + 1))) {
-      packed[at] = static_cast<uint32_t>(packed.size() - at - 1);
-    } else {
-      packed.resize(at);
-    }
-  }
-  return impl_->of_term(langs_, impl_->terms.packed_texts(packed));
+  return impl_->of_term(langs_, impl_->terms.sorted_texts(sorted));
 }
 
 LangId LangTable::intersection(std::span<const LangId> langs) {

@@ -16,7 +16,9 @@ class Builder {
  public:
   explicit Builder(const TermPool& terms) : terms_(terms) {}
 
-  Nfa run(TermId term) {
+  // `size`: about how many nodes there will be.
+  Nfa run(TermId term, uint64_t size) {
+    nfa_.reserve(size + 2);
     nfa_.start = nfa_.add_node();
     nfa_.final = nfa_.add_node();
     tasks_.push_back({term, nfa_.start, nfa_.final});
@@ -146,7 +148,7 @@ class Builder {
 
 Nfa TermPool::build(TermId term) const {
   if (sizes_[term] > limits_.nfa_nodes()) limits_.exceeded("the unrolled size of a pattern");
-  return Builder(*this).run(term);
+  return Builder(*this).run(term, sizes_[term]);
 }
 
 }  // namespace maskwright::langs

@@ -135,9 +135,14 @@ bool completes_spellings(const std::array<bool, 256>& spellable) {
 CodeRanges spellable_ascii(const std::array<bool, 256>& spellable) {
   CodeRanges result;
   for (uint32_t c = 0; c < 0x80; ++c) {
-    if (spellable[c]) result.push_back({c, c});
+    if (!spellable[c]) continue;
+    if (!result.empty() && result.back().hi + 1 == c) {
+      result.back().hi = c;
+    } else {
+      result.push_back({c, c});
+    }
   }
-  return normalise(std::move(result));
+  return result;
 }
 
 uint32_t ClassPool::intern(std::span<const CodeRange> ranges) {

@@ -75,6 +75,7 @@ Dfa trim(const Dfa& dfa) {
   }
   Dfa result;
   result.states.reserve(count);
+  result.arcs.reserve(dfa.arcs.size());
   for (uint32_t state = 0; state < dfa.states.size(); ++state) {
     if (number[state] == kDeadLang) continue;
     result.add_state(dfa.states[state].accepts);
@@ -201,6 +202,7 @@ Lengths& DfaLang::lengths() {
 }
 
 bool DfaLang::can_finish(uint32_t state, uint32_t min, uint32_t max) {
+  if (Lengths::is_any(min, max)) return true;
   const std::array<uint32_t, 1> nodes{state};
   return lengths().can_finish(nodes, min, max);
 }

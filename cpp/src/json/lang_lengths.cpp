@@ -4,8 +4,6 @@
 #include <bit>
 #include <deque>
 
-#include "maskwright/automata/store.h"
-
 namespace maskwright::langs {
 
 Lengths::Lengths(uint32_t num_nodes, std::vector<Edge> edges, std::span<const uint32_t> finals,

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "json/lang_base.h"
+#include "maskwright/automata/store.h"
 
 namespace maskwright::langs {
 
@@ -33,6 +34,10 @@ class Lengths {
   // Every node must reach one of `finals`.
   Lengths(uint32_t num_nodes, std::vector<Edge> edges, std::span<const uint32_t> finals,
           const LangLimits& limits);
+
+  // Any length will do, as in most patterns: every node reaches a final one, so nothing has to be
+  // known about lengths to answer.
+  static bool is_any(uint32_t min, uint32_t max) { return min == 0 && max == kUnbounded; }
 
   // Is there a text of a length in [min, max] from one of the nodes? Raises "lang-too-large" if
   // that needs too many layers.

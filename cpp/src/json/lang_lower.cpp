@@ -54,10 +54,10 @@ void PatternCompiler::push_children(uint32_t expr, std::vector<uint32_t>& out) c
 
 TermId PatternCompiler::convert(uint32_t expr) {
   const auto words = ir_.expr(expr);
-  std::vector<TermId> parts;
-  std::vector<uint32_t> children;
-  push_children(expr, children);
-  for (const uint32_t child : children) parts.push_back(memo_[child]);
+  std::vector<TermId>& parts = parts_;
+  parts.clear();
+  push_children(expr, parts);
+  for (TermId& part : parts) part = memo_[part];  // children first
   switch (ir_.expr_kind(expr)) {
     case ExprKind::kEmpty: return terms_.empty();
     case ExprKind::kLiteral: return terms_.text(ir_.bytes(words[0], words[1]));
@@ -97,7 +97,13 @@ std::vector<std::vector<uint32_t>> PatternCompiler::decode_refs(
 }
 
 TermId PatternCompiler::convert_literal_set(std::span<const uint32_t> words) {
-  return terms_.texts(decode_refs(words.subspan(1, std::size_t{2} * words[0])));
+  std::vector<std::string_view> texts;
+  texts.reserve(words[0]);
+  for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
+    texts.push_back(ir_.bytes(words[i], words[i + 1]));
+  }
+  make_set(texts);
+  return terms_.sorted_texts(texts);
 }
 
 TermId PatternCompiler::convert_intersection(std::span<const TermId> parts) {

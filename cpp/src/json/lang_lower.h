@@ -40,6 +40,7 @@ class PatternCompiler {
   EagerBudget& budget_;
   std::vector<TermId> memo_;   // per expression; kNone = not yet
   std::vector<bool> entered_;  // per expression: its children were pushed
+  std::vector<TermId> parts_;  // scratch of convert
 };
 
 }  // namespace maskwright::langs

@@ -153,6 +153,7 @@ Lengths& SubsetLang::lengths() {
 }
 
 bool SubsetLang::can_finish(uint32_t state, uint32_t min, uint32_t max) {
+  if (Lengths::is_any(min, max)) return !sets_.get(state).empty();
   return lengths().can_finish(sets_.get(state), min, max);
 }
 

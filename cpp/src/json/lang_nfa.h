@@ -11,6 +11,7 @@
 // Cost: a state is expanded on first use, linear in its nodes and in the ranges of its partition.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -32,6 +33,10 @@ class Nfa {
     uint32_t next;  // the next edge of the same node, or kNone
   };
 
+  void reserve(std::size_t nodes) {
+    first_edge_.reserve(nodes);
+    edges_.reserve(nodes);
+  }
   uint32_t add_node() {
     first_edge_.push_back(kNone);
     return static_cast<uint32_t>(first_edge_.size() - 1);

@@ -53,11 +53,26 @@ TermId TermPool::char_class(std::span<const CodeRange> ranges) {
 }
 
 TermId TermPool::text(std::string_view utf8) {
-  CodePoints text;
-  if (!decode_utf8(utf8, text)) return never();
-  std::vector<CodePoints> one;
-  one.push_back(std::move(text));
-  return texts(std::move(one));
+  const std::array<std::string_view, 1> one{utf8};
+  return sorted_texts(one);
+}
+
+TermId TermPool::sorted_texts(std::span<const std::string_view> sorted) {
+  std::size_t total = sorted.size();
+  for (const std::string_view utf8 : sorted) total += utf8.size();
+  std::vector<uint32_t> packed;
+  packed.reserve(total);
+  for (const std::string_view utf8 : sorted) {
+    const std::size_t at = packed.size();
+    packed.push_back(0);
+    const bool valid = decode_utf8(utf8, packed);
+    if (valid && can_spell(std::span(packed).subspan(at + 1))) {
+      packed[at] = static_cast<uint32_t>(packed.size() - at - 1);
+    } else {
+      packed.resize(at);
+    }
+  }
+  return packed_texts(packed);
 }
 
 TermId TermPool::texts(std::vector<CodePoints> texts) {
@@ -126,6 +141,7 @@ std::vector<uint32_t> TermPool::pack_texts(TermId id) const {
 
 TermId TermPool::sequence(std::span<const TermId> parts) {
   std::vector<TermId> joined;
+  joined.reserve(parts.size());
   for (const TermId part : parts) {
     if (part == never()) return never();
     if (part == empty()) continue;

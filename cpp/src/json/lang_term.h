@@ -50,6 +50,9 @@ class TermPool {
   TermId char_class(std::span<const CodeRange> ranges);
   TermId text(std::string_view utf8);
   TermId texts(std::vector<CodePoints> texts);
+  // Texts in UTF-8, sorted and unique; those that are no UTF-8 or can't be spelled are left out.
+  // UTF-8 sorts as its code points do, and bytes compare faster.
+  TermId sorted_texts(std::span<const std::string_view> sorted);
   // Texts that are sorted, unique and can be spelled, as (length, code points...) each.
   TermId packed_texts(std::span<const uint32_t> packed);
   TermId sequence(std::span<const TermId> parts);

@@ -28,6 +28,8 @@ NumberAlphabet::NumberAlphabet(std::span<const CodeRange> ascii) {
 Dfa any_number(const NumberAlphabet& alphabet) {
   enum State : uint32_t { kStart, kMinus, kZero, kWhole, kDot, kFraction, kE, kSign, kExponent };
   Dfa dfa;
+  dfa.states.reserve(kExponent + 1);
+  dfa.arcs.reserve(std::size_t{kExponent + 1} * 4);
   for (uint32_t state = kStart; state <= kExponent; ++state) {
     dfa.add_state(state == kZero || state == kWhole || state == kFraction || state == kExponent);
     for (const char c : alphabet.chars) {

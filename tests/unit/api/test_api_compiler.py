@@ -53,6 +53,34 @@ def test_memory_grows_with_what_matchers_compute(compiler):
     assert compiler.get_cache_size_bytes() == compiled.memory_size_bytes
 
 
+def test_one_text_in_three_languages_is_three_grammars(compiler):
+    text = '"b" '
+    schema = '{"const": "b"}'
+    found = [
+        compiler.compile_regex(schema),
+        compiler.compile_json_schema(schema),
+        compiler.compile_json_schema(schema, max_whitespace_cnt=0),
+        compiler.compile_regex(text),
+        compiler.compile_grammar("root ::= " + text),
+    ]
+    assert len(set(map(id, found))) == len(found)
+    texts = [schema, '"b"', text, "b"]
+    taken = [[one for one in texts if accepts(grammar, one)] for grammar in found]
+    assert taken == [[schema], ['"b"'], ['"b"'], [text], ["b"]]
+
+
+def test_text_of_a_subclass_is_not_looked_up(compiler):
+    class Text(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    assert compiler.compile_regex("a") is compiler.compile_regex("a")
+    assert compiler.compile_regex(Text("a")) is not compiler.compile_regex("a")
+
+
 def test_every_kind(compiler):
     assert accepts(compiler.compile_grammar(EBNF), "ab")
     assert accepts(compiler.compile_grammar(Grammar.from_regex("x+")), "xx")

@@ -11,6 +11,7 @@ from ...errors import (
     UnsupportedFeatureError,
 )
 from ...ir import format as f
+from ..regex import lower
 from .constants import constants_node
 from .counts import add_counts
 from .faults import malformed
@@ -109,8 +110,6 @@ def pattern_expression(conv: Converter, text: str, *tokens: str) -> int:
 
 def _lower(conv: Converter, text: str, *tokens: str) -> int:
     """Return the expression of a pattern; errors say where in the schema it stands."""
-    from ..regex import lower
-
     try:
         return lower(conv.builder, text, search=True)
     except GrammarSyntaxError as error:

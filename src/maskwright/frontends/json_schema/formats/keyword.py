@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...regex import prepared
 from ..faults import malformed
 from ..scalars import admits_type
 from . import FORMATS
@@ -37,8 +38,6 @@ def format_(conv: Converter, key: str, value: Any) -> None:
 
 
 def _nodes(conv: Converter, found: Format) -> list[int]:
-    from ...regex import prepared
-
     builder = conv.builder
     expr = prepared(found.pattern)(builder)
     if found.excluded is not None:
