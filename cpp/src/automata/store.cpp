@@ -100,15 +100,16 @@ const Row& Store::expand(StateId id) {
   RowBuilder builder;
   family(states_[id].family).expand(id, builder);
   rows_.push_back(std::make_unique<Row>(builder.take()));
-  row_bytes_ += sizeof(Row) + rows_.back()->edges.capacity() * sizeof(Edge) +
-                (rows_.back()->index != nullptr ? 256 : 0);
+  row_bytes_ += heap_bytes(rows_.back());
   states_[id].row = rows_.back().get();
   return *rows_.back();
 }
 
 std::size_t Store::memory_bytes() const {
-  return contents_.memory_bytes() + states_.memory_bytes() + sets_.memory_bytes() + row_bytes_ +
-         rows_.capacity() * sizeof(void*);
+  return heap_block(sizeof(DoneFamily)) + heap_bytes(contents_, states_, sets_) + row_bytes_ +
+         heap_block(rows_.capacity() * sizeof(rows_[0])) +
+         heap_block(free_runs_.capacity() * sizeof(free_runs_[0])) +
+         free_runs_.size() * heap_block(sizeof(FreeRun));
 }
 
 }  // namespace maskwright

@@ -335,13 +335,21 @@ Config MaskStore::localise(const Config& config, Arena& arena) {
   return local;
 }
 
+// Takes or gives back what the thread has.
+void MaskStore::swap_scratch() {
+  thread_local Scratch spare;
+  found_.swap(spare.found);
+  levels_.swap(spare.levels);
+}
+
 void MaskStore::begin_walk() {
+  swap_scratch();
   arena_ = std::make_unique<Arena>();
   arena_->regs().set_memory(RegisterPool::Memory::kUnsure);
   unsure_.clear();
   found_.assign(vocabulary_.mask_words(), 0);
   starts_.clear();
-  if (levels_.empty()) levels_.resize(vocabulary_.max_token_length() + 1);
+  levels_.resize(vocabulary_.max_token_length() + 1);
   ++counters_.cold_walks;
 }
 
@@ -370,10 +378,16 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
   entry.escapes = std::move(escapes);
   entry_of_key_.emplace(key, id);
   ++counters_.entries;
-  counters_.memory_bytes += sizeof(Entry) + entry.words.capacity() * 4 +
-                            entry.escapes.capacity() * sizeof(Escape) + entry.sets.capacity() * 4 +
-                            entry.unsure.capacity() * 4;
+  counters_.memory_bytes += sizeof(Entry) + entry.memory_bytes();
+  arena_ = nullptr;
+  swap_scratch();
   return id;
+}
+
+std::size_t MaskStore::memory_bytes() const {
+  const std::size_t unused = entries_.chunk_bytes() - entries_.size() * sizeof(Entry);
+  return counters_.memory_bytes + unused + heap_bytes(keys_, entry_of_key_, runner_) +
+         heap_bytes(starts_, marked_, returned_, unsure_);
 }
 
 // --- the walk -----------------------------------------------------------------------------------

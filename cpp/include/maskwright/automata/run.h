@@ -14,6 +14,7 @@
 
 #include "maskwright/automata/rules.h"
 #include "maskwright/automata/store.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -86,7 +87,7 @@ class Arena {
   }
   std::size_t memory_bytes() const {
     return nodes_.memory_bytes() + sets_.memory_bytes() + regs_.memory_bytes() +
-           verdicts_.sets.memory_bytes();
+           verdicts_.sets.memory_bytes() + heap_bytes(verdicts_.known);
   }
 
  private:
@@ -115,6 +116,7 @@ class ConfigSet {
   const Config& operator[](std::size_t i) const { return configs_[i]; }
   void set_stack(std::size_t i, StackRef stack) { configs_[i].stack = stack; }
   std::span<const Config> configs() const { return configs_; }
+  std::size_t memory_bytes() const { return heap_bytes(configs_, index_); }
 
  private:
   static uint64_t key_hash(const Config& config);
@@ -142,6 +144,7 @@ class Runner {
   // The configuration after the frame on top of `node` got `accepted` from a callee that ended with
   // register `returned` (not yet popped further).
   Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena);
+  std::size_t memory_bytes() const { return heap_bytes(pending_, work_, callees_); }
 
  private:
   StackRef push(const Config& config, Arena& arena);

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 #include "maskwright/support/stable_pool.h"
 
@@ -120,6 +121,7 @@ struct Row {
     return nullptr;
   }
   void build_index();
+  std::size_t memory_bytes() const { return heap_bytes(edges, index); }
 };
 
 // Collects a row; ranges may come in any order but must not overlap. Neighbours with the same op
@@ -288,6 +290,7 @@ class Store {
   uint32_t max_advance() const { return max_advance_; }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
+  // Takes constant time.
   std::size_t memory_bytes() const;
 
  private:

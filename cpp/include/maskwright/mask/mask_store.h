@@ -26,6 +26,7 @@
 
 #include "maskwright/automata/run.h"
 #include "maskwright/automata/way_out.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/trie/trie.h"
 
 namespace maskwright {
@@ -47,6 +48,8 @@ class MaskStore {
   bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk);
 
   const MaskCounters& counters() const { return counters_; }
+  // Takes constant time.
+  std::size_t memory_bytes() const;
 
  private:
   struct Escape {
@@ -66,6 +69,8 @@ class MaskStore {
     std::vector<Escape> escapes;   // sorted, without duplicates
     std::vector<SetId> sets;       // the distinct sets among the escapes, sorted
     std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
+
+    std::size_t memory_bytes() const { return heap_bytes(words, escapes, sets, unsure); }
   };
   // The closed configurations at one depth of the walk. A single one is kept apart with its row:
   // that is nearly every node of nearly every walk.
@@ -76,6 +81,12 @@ class MaskStore {
     Config config;
     const Row* row = nullptr;
     ConfigSet set;
+  };
+  // What a walk needs and nothing keeps: as large as the vocabulary, so a thread has one for all
+  // grammars.
+  struct Scratch {
+    std::vector<uint32_t> found;
+    std::vector<Depth> levels;
   };
   // An entry to apply, with the stacks below its last frame.
   struct Level {
@@ -104,6 +115,7 @@ class MaskStore {
 
   // The walk; results in found_ and entry escapes.
   Config localise(const Config& config, Arena& arena);
+  void swap_scratch();
   void begin_walk();
   uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
   void take_starts(std::size_t index, ConfigSet& set);
@@ -130,12 +142,13 @@ class MaskStore {
   StablePool<Entry> entries_;
   MaskCounters counters_;
 
-  // Scratch of one walk.
+  // Scratch of one walk, empty between walks.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
-  std::vector<Start> starts_;  // by node
   std::vector<Depth> levels_;
-  std::vector<bool> marked_;  // stack nodes, all false between calls
+  // Scratch that stays.
+  std::vector<Start> starts_;  // by node
+  std::vector<bool> marked_;   // stack nodes, all false between calls
   std::vector<SetId> returned_;
   std::vector<uint32_t> unsure_;
 };
