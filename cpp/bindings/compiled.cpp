@@ -56,6 +56,8 @@ void register_compiled(nb::module_& m) {
       m, "CompiledGrammar", "A grammar compiled for one vocabulary; immutable, shared by matchers.")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes,
                    "As of the last call that computed something; waits for nothing.")
+      .def_prop_ro("around_bytes", &CompiledGrammar::around_bytes,
+                   "The part of it that its owner gave.")
       .def("charge_to", &CompiledGrammar::charge_to, nb::arg("ledger").none(),
            "Have the ledger count this grammar from now on; None: nobody.")
       .def("counters", &counters,

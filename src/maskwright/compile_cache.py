@@ -15,9 +15,7 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
-
-from . import _core
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -25,11 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["CacheStats", "CompileCache"]
 
 
+class _Ledger(Protocol):
+    @property
+    def bytes(self) -> int:
+        """The sum of what is charged to it, at this moment."""
+
+
 class _Charged(Protocol):
     @property
     def memory_size_bytes(self) -> int: ...
 
-    def charge_to(self, ledger: _core.ByteLedger | None) -> None:
+    def charge_to(self, ledger: Any) -> None:
         """Keep the ledger informed of the size from now on; None: no ledger."""
 
 
@@ -70,15 +74,17 @@ class CompileCache(Generic[_Value]):
     """Maps keys to values that are expensive to make.
 
     Args:
+        new_ledger: Makes a ledger of the kind that the entries charge their bytes to.
         limit_bytes: What the entries may take; -1: unlimited, 0: nothing is kept.
     """
 
-    def __init__(self, limit_bytes: int = -1) -> None:
+    def __init__(self, new_ledger: Callable[[], _Ledger], limit_bytes: int = -1) -> None:
         self.limit_bytes = limit_bytes
+        self._new_ledger = new_ledger
         self._lock = threading.Lock()
         self._entries: dict[Hashable, _Value] = {}  # least recently used first
         self._flights: dict[Hashable, _Flight[_Value]] = {}
-        self._ledger = _core.ByteLedger()  # of the entries
+        self._ledger = new_ledger()  # of the entries
         self._size = 0  # as last looked at
         self._hits = self._misses = self._evictions = 0
 
@@ -138,7 +144,7 @@ class CompileCache(Generic[_Value]):
         with self._lock:
             entries, self._entries = self._entries, {}
             self._flights = {}
-            self._ledger = _core.ByteLedger()  # what grows on charges the old one
+            self._ledger = self._new_ledger()  # what grows on charges the old one
         del entries  # frees compiled grammars, after the lock
 
     def size_bytes(self) -> int:

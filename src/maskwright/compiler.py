@@ -171,7 +171,9 @@ class GrammarCompiler:
             if not 1 <= value <= _MAX_WORD:
                 raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
         self._tokenizer_info = tokenizer_info
-        self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit_bytes)
+        self._cache: CompileCache[CompiledGrammar] = CompileCache(
+            _core.ByteLedger, cache_limit_bytes
+        )
         self._cache_enabled = bool(cache_enabled)
 
     @property

@@ -56,6 +56,7 @@ class CompiledGrammar {
   std::size_t memory_bytes() const { return charge_.bytes(); }
   // Adds what its owner needs for it.
   void set_around_bytes(std::size_t bytes);
+  std::size_t around_bytes() const { return around_bytes_; }
   // Has the ledger count this grammar from now on; null: nobody.
   void charge_to(std::shared_ptr<ByteLedger> ledger) { charge_.charge_to(std::move(ledger)); }
   CompiledCounters counters() const;
