@@ -67,8 +67,7 @@ void register_compiled(nb::module_& m) {
         nb::arg("max_states") = limits.rules.max_states,
         nb::arg("max_targets") = limits.json.max_targets,
         nb::arg("max_clauses") = limits.json.max_clauses,
-        nb::arg("max_lang_states") = limits.json.max_lang_states,
-        nb::arg("around_bytes") = 0,
+        nb::arg("max_lang_states") = limits.json.max_lang_states, nb::arg("around_bytes") = 0,
         "Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the "
         "grammar's: what its owner needs for it.");
 }

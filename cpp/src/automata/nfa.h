@@ -53,7 +53,9 @@ struct Nfa {
   bool is_repeat(uint32_t callee) const {
     return callee < repeat_of.size() && repeat_of[callee] != kNone;
   }
-  std::size_t memory_bytes() const { return heap_bytes(nodes, rule_start, rule_end, nullable, repeat_of, repeats, rule_live); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(nodes, rule_start, rule_end, nullable, repeat_of, repeats, rule_live);
+  }
 };
 
 // Adds edges from `from` to `to` for the UTF-8 encodings of the ranges.

@@ -125,7 +125,9 @@ class ClauseTable {
   uint32_t unique_node(uint32_t shape) const { return unique_nodes_.at(shape); }
   ObjectShape object(uint32_t shape) const;
   KeyTable& keys() { return targets_.keys(); }
-  std::size_t memory_bytes() const { return heap_bytes(clauses_, resolved_, unique_nodes_, arrays_, objects_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(clauses_, resolved_, unique_nodes_, arrays_, objects_);
+  }
 
  private:
   struct Leaves;  // the nodes of a clause by kind

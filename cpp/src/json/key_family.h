@@ -56,7 +56,9 @@ class KeyFrames final : public KeyFamily {
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
-  std::size_t footprint() const override { return heap_block(sizeof(*this)) + heap_bytes(text_, steps_, list_ids_, lists_); }
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(text_, steps_, list_ids_, lists_);
+  }
 
  private:
   static constexpr uint32_t kExactMark = 0xFFFFFFFF;

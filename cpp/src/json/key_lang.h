@@ -68,7 +68,10 @@ class KeyLang {
 
   uint32_t size() const { return static_cast<uint32_t>(begin_.size() - 1); }
   uint32_t label_base(std::size_t i) const { return bases_[i]; }
-  std::size_t memory_bytes() const { return heap_bytes(code_points_, begin_, classes_, bases_, listed_, text_, positions_, aheads_, arcs_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(code_points_, begin_, classes_, bases_, listed_, text_, positions_, aheads_,
+                      arcs_);
+  }
 
  private:
   static constexpr std::size_t kNodeWords = 3;

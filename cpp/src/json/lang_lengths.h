@@ -40,7 +40,10 @@ class Lengths {
   bool can_finish(std::span<const uint32_t> nodes, uint32_t min, uint32_t max);
   // See Lang::length_horizon.
   uint32_t horizon();
-  std::size_t memory_bytes() const { return heap_bytes(group_, forward_, backward_, final_, shortest_, longest_, layers_, layer_by_hash_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(group_, forward_, backward_, final_, shortest_, longest_, layers_,
+                      layer_by_hash_);
+  }
 
  private:
   struct Graph {

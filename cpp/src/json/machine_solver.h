@@ -44,7 +44,9 @@ class ProductivitySolver {
   // Bounds on counts after what the separators allow.
   uint32_t max_items(const ArrayShape& shape) const;
   uint32_t max_members(const ObjectShape& shape) const;
-  std::size_t memory_bytes() const { return heap_bytes(targets_, arrays_, objects_, to_visit_, marked_, counted_, spellable_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(targets_, arrays_, objects_, to_visit_, marked_, counted_, spellable_);
+  }
 
  private:
   enum class Role : uint8_t { kItem, kRequiredMember, kMember, kOther, kWitness };

@@ -12,8 +12,8 @@
 #include "json/number_side.h"
 #include "maskwright/automata/store.h"
 #include "maskwright/support/heap_bytes.h"
-#include "maskwright/support/stable_pool.h"
 #include "maskwright/support/interner.h"
+#include "maskwright/support/stable_pool.h"
 
 namespace maskwright::langs {
 

@@ -67,7 +67,9 @@ class NumberSet {
   std::optional<std::vector<std::string>> list(std::size_t limit) const;
   // Equal sets that were specified alike have equal keys.
   std::string key() const;
-  std::size_t memory_bytes() const { return heap_bytes(values_, intervals_, excluded_, divisor_, excluded_divisors_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(values_, intervals_, excluded_, divisor_, excluded_divisors_);
+  }
 
  private:
   void read_divisors(const NumberSpec& spec);

@@ -72,7 +72,9 @@ struct ObjectAlternative {
   uint32_t num_by_name() const { return static_cast<uint32_t>(std::popcount(by_name)); }
   // The witness's target for a name; kNone: it can't be one. `key`: num_keys if it isn't listed.
   static uint32_t target(const Witness& witness, uint32_t key, Place place);
-  std::size_t memory_bytes() const { return heap_bytes(others, ordered, extras, refused, named, dependencies, needed_by, witnesses); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(others, ordered, extras, refused, named, dependencies, needed_by, witnesses);
+  }
 };
 
 struct ObjectUnion {

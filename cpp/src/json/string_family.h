@@ -54,7 +54,9 @@ class StringFrames final : public StringFamily {
   StateId unhindered(const Edge& edge) override;
   uint32_t free_length(StateId state, Reg reg) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
-  std::size_t footprint() const override { return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, lang_states_); }
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, lang_states_);
+  }
 
  private:
   static constexpr uint32_t kDecided = 0xFFFFFFFF;

@@ -126,7 +126,7 @@ class TargetTable {
   JsonLimits limits_;
   BranchTable branches_;
   std::unique_ptr<OutlineTable> outlines_;  // made by flatten()
-  WordInterner targets_;  // [options, words...]
+  WordInterner targets_;                    // [options, words...]
 
   // By choice of exclusive branches: their outlines, and which may overlap.
   struct Overlaps {

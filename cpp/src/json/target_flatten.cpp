@@ -297,7 +297,8 @@ std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& ou
     const Branches& branches = branches_.of(list[at]);
     std::size_t left = 0;
     for (std::size_t i = 0; i < branches.size() && left < fewest; ++i) {
-      const bool out = outlines_->excludes(outline, branches[i]) || is_covered(partial, branches[i]);
+      const bool out =
+          outlines_->excludes(outline, branches[i]) || is_covered(partial, branches[i]);
       left += out ? 0 : 1;
     }
     if (left == 0) return kDeadEnd;

@@ -82,8 +82,7 @@ std::size_t WordInterner::memory_bytes() const {
 const uint32_t* WordInterner::store(std::span<const uint32_t> words) {
   if (words.empty()) return nullptr;
   if (blocks_.empty() || blocks_.back().used + words.size() > blocks_.back().size) {
-    const std::size_t wanted =
-        std::min<std::size_t>(std::max(kFewestWords, block_words_), 16384);
+    const std::size_t wanted = std::min<std::size_t>(std::max(kFewestWords, block_words_), 16384);
     const std::size_t size = std::max(words.size(), wanted);
     blocks_.push_back({std::make_unique_for_overwrite<uint32_t[]>(size), size, 0});
     block_words_ += size;

@@ -120,7 +120,9 @@ class Ir {
   std::string_view bytes(uint32_t offset, uint32_t length) const {
     return {bytes_.data() + offset, length};
   }
-  std::size_t memory_bytes() const { return heap_bytes(words_, bytes_, expr_spans_, node_spans_, rules_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(words_, bytes_, expr_spans_, node_spans_, rules_);
+  }
 
  private:
   struct Span {

@@ -163,8 +163,7 @@ std::size_t heap_bytes(const std::unique_ptr<T>& owned) {
 template <typename K, typename V>
 std::size_t heap_bytes(const std::map<K, V>& entries) {
   constexpr std::size_t kLinks = 4 * sizeof(void*);
-  return entries.size() * heap_block(sizeof(std::pair<const K, V>) + kLinks) +
-         heap::below(entries);
+  return entries.size() * heap_block(sizeof(std::pair<const K, V>) + kLinks) + heap::below(entries);
 }
 
 template <typename K, typename V, typename H, typename E>

@@ -1,7 +1,8 @@
 // A growing array whose elements never move: chunk k holds kFirst * 2^k elements, so an index maps
 // to its chunk by one bit scan and the directory is a handful of pointers. The first chunk is
-// small, since a grammar has dozens of these and a server thousands of grammars. Readers that hold an
-// index published after the element was written need no lock; writers are serialised by the owner.
+// small, since a grammar has dozens of these and a server thousands of grammars. Readers that hold
+// an index published after the element was written need no lock; writers are serialised by the
+// owner.
 #pragma once
 
 #include <array>
