@@ -125,8 +125,8 @@ TEST_CASE("subtrees say what their texts are made of") {
         code_points = std::max(code_points, begun);
         utf8 = utf8 && utf8_prefix(rest);
       }
-      CHECK(subtree->ascii == ascii);
-      CHECK(subtree->beyond_ascii == beyond);
+      CHECK(subtree->text.ascii == ascii);
+      CHECK(subtree->text.beyond_ascii == beyond);
       CHECK(subtree->code_points == code_points);
       CHECK(subtree->utf8 == utf8);
       const auto listed = vocabulary.tokens_below(node);

@@ -1,6 +1,8 @@
 // Which bytes lead a state back to itself (Store::free_run). Read off the rows: ASCII bytes with an
 // edge to the state, and all other code points if the UTF-8 encodings of every range of them do.
 
+#include <algorithm>
+
 #include "maskwright/automata/store.h"
 
 namespace maskwright {
@@ -32,23 +34,52 @@ StateId Store::follow(StateId from, uint8_t lo, uint8_t hi) {
   return family(states_[from].family).unhindered(*edge);
 }
 
-const FreeRun& Store::find_free_run(StateId id) {
-  auto run = std::make_unique<FreeRun>();
-  Family& own = family(states_[id].family);
-  for (const Edge& edge : row(id).edges) {
-    if (own.unhindered(edge) != id) continue;
-    for (uint32_t byte = edge.lo; byte <= edge.hi && byte < 0x80; ++byte) {
-      run->ascii[byte / 64] |= uint64_t{1} << byte % 64;
-    }
-  }
-  run->utf8 = true;
+// Follows the encodings of all code points beyond ASCII. Returns whether they lead back;
+// `exactly`: whether no other bytes are read on the way.
+bool Store::follow_utf8(StateId id, bool& exactly) {
+  uint32_t leads = 0;
   for (const auto& encoding : kEncodings) {
     StateId state = id;
     for (const ByteRange& range : encoding) {
-      if (range.lo == 0 || state == kDead) break;
+      if (range.lo == 0) break;
+      if (state != id) {
+        const std::vector<Edge>& edges = row(state).edges;
+        exactly = exactly && edges.size() == 1 && edges[0].lo == range.lo &&
+                  edges[0].hi == range.hi && (states_[state].flags & kNotPlain) == 0;
+      }
       state = follow(state, range.lo, range.hi);
+      if (state == kDead) return false;
     }
-    run->utf8 = run->utf8 && state == id;
+    if (state != id) return false;
+    leads += encoding[0].hi - encoding[0].lo + 1U;
+  }
+  uint32_t read = 0;
+  for (const Edge& edge : row(id).edges) {
+    if (edge.hi >= 0x80) read += edge.hi - std::max<uint32_t>(edge.lo, 0x80) + 1;
+  }
+  exactly = exactly && read == leads;
+  return true;
+}
+
+const FreeRun& Store::find_free_run(StateId id) {
+  auto run = std::make_unique<FreeRun>();
+  Family& own = family(states_[id].family);
+  run->decides = (states_[id].flags & kNotPlain) == 0;
+  run->text.beyond_ascii = follow_utf8(id, run->decides);
+  for (const Edge& edge : row(id).edges) {
+    const bool back = own.unhindered(edge) == id;
+    for (uint32_t value = edge.lo; value <= edge.hi; ++value) {
+      const auto byte = static_cast<uint8_t>(value);
+      if (back && byte < 0x80) {
+        run->text.add(byte);
+      } else if (byte < 0x80 || !run->text.beyond_ascii) {
+        run->others.add(byte);
+      }
+    }
+  }
+  if (own.reads_escapes(id)) {
+    run->text.escapes = true;
+    run->others.remove('\\');
   }
   free_runs_.push_back(std::move(run));
   states_[id].free_run = free_runs_.back().get();

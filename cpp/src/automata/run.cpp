@@ -6,10 +6,6 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::size_t kLinear = 12;  // a set up to this size is searched without an index
-
-bool is_space(uint8_t byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; }
-
 bool same_key(const Config& a, const Config& b) {
   return a.state == b.state && a.reg == b.reg && a.run == b.run;
 }

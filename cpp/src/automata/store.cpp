@@ -51,6 +51,8 @@ void Row::build_index() {
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
 StateId Family::unhindered(const Edge& edge) { return edge.op == Op::kPlain ? edge.target : kDead; }
 uint32_t Family::free_length(StateId, Reg) { return kUnbounded; }
+bool Family::reads_escapes(StateId) { return false; }
+bool Family::reads_all(StateId, Reg, const RegisterPool&, FreeRun&, uint32_t&) { return false; }
 SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
 void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
 Target Family::resume(StateId, Reg, SetId, Reg, RegisterPool&) { return {}; }
@@ -71,8 +73,8 @@ bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
 bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }
 
-Store::Store(uint32_t max_advance)
-    : max_advance_(max_advance), done_(std::make_unique<DoneFamily>()) {
+Store::Store(uint32_t max_advance, const TokenTexts* tokens)
+    : max_advance_(max_advance), tokens_(tokens), done_(std::make_unique<DoneFamily>()) {
   register_family(FamilyId::kDone, *done_);
   sets_.intern({});                                               // kEmptySet
   contents_.intern({}, static_cast<uint32_t>(FamilyId::kCount));  // kDead

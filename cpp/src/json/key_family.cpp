@@ -83,7 +83,8 @@ void KeyFrames::expand(StateId state, RowBuilder& row) {
       spelling, from.value, 1, [&](uint32_t /*item*/) { return lang.arcs(from.position); });
   for (const SpellingBranch& branch : branches) {
     const StateId target = branch_target(from, branch);
-    for (const uint8_t byte : branch.bytes) add_edge(from, byte, target, row);
+    const Op op = op_between(from, target);
+    for (const auto [lo, hi] : branch.bytes) row.add(lo, hi, target, op);
   }
   if (between) expand_quote(from, row);
 }
@@ -128,10 +129,11 @@ KeyRange KeyFrames::reached(KeyLang& lang, uint32_t position, CodeRange range) {
   return all;
 }
 
-void KeyFrames::add_edge(const View& from, uint8_t byte, StateId target, RowBuilder& row) {
+Op KeyFrames::op_between(const View& from, StateId target) const {
   const View to = view(store_.content(target));
   const bool same = to.first == from.first && to.second == from.second && to.ahead == from.ahead;
-  row.add(byte, byte, target, same ? Op::kPlain : Op::kDynamic);
+  // Where names can run out, those that are left of as many may still be others.
+  return same && lists_[to.list]->ahead(to.ahead).endless ? Op::kPlain : Op::kDynamic;
 }
 
 void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
@@ -139,8 +141,9 @@ void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
   spelling_steps(static_cast<Spelling>(from.spelling), 0, steps);
   for (const SpellingStep& step : steps) {
     const StateId target = moved(step.next, from.list, from.position);
-    row.add(step.byte, step.byte, target);
-    if (step.twin != 0) row.add(step.twin, step.twin, target);
+    const Op op = op_between(from, target);
+    row.add(step.byte, step.byte, target, op);
+    if (step.twin != 0) row.add(step.twin, step.twin, target, op);
   }
 }
 
@@ -159,6 +162,10 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
   const State& target = store_.state(edge_target);
   if (target.family == FamilyId::kDone) {
     const auto labels = store_.set(target.accepts);
+    if (is_unknown_name(words, labels[0])) {
+      regs.note_unsure();
+      return {};
+    }
     const bool possible =
         std::ranges::any_of(labels, [&](uint32_t label) { return is_allowed(words, label); });
     const bool listed = labels[0] < lists_[content[2]]->size();
@@ -168,8 +175,57 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
     }
     return {possible ? edge_target : kDead, 0};
   }
-  const bool alive = is_alive(view(store_.content(edge_target)), words, regs);
+  const bool any = !words.empty() && (words[0] & kHasUnknown) != 0;
+  const bool alive = any || is_alive(view(store_.content(edge_target)), words, regs);
   return {alive ? edge_target : kDead, alive ? reg : 0};
+}
+
+// Where names that aren't listed may come and are of one class, whatever is read can become one.
+bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                          uint32_t& length) {
+  if (is_exact(state)) return false;
+  const View at = view(store_.content(state));
+  if (at.spelling == kBeforeQuote || !reads_any(at, regs.get(reg))) return false;
+  length = kUnbounded;
+  run.text = kSpelledText;
+  run.others.add('"');
+  run.decides = true;
+  return true;
+}
+
+// Between two code points, and unlisted names of one class may come.
+bool KeyFrames::reads_any(const View& at, std::span<const uint32_t> words) const {
+  if (at.spelling != static_cast<uint32_t>(Spelling::kBetween) && at.spelling != kBeforeQuote) {
+    return false;
+  }
+  return lists_[at.list]->any_plain([&](uint32_t label) { return is_allowed(words, label); });
+}
+
+// The listed names, sorted, that a token can read to the end from here.
+std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
+  const auto [entry, added] = near_names_.try_emplace(inside);
+  if (added) {
+    const View at = view(store_.content(inside));
+    const KeyLang& lang = *lists_[at.list];
+    for (const KeyRange range : {at.first, at.second}) {
+      for (uint32_t key = range.lo; key < range.hi; ++key) {
+        const std::string rest = lang.rest(key, at.position);
+        const bool near =
+            at.spelling == kBeforeQuote ? store_.tokens_quote(rest) : store_.tokens_end_name(rest);
+        if (near) entry->second.push_back(key);
+      }
+    }
+  }
+  return entry->second;
+}
+
+// A state with the same masks, the same one for as many states as may be.
+StateId KeyFrames::same_for_tokens(StateId inside, std::span<const uint32_t> words) {
+  const View at = view(store_.content(inside));
+  if (at.spelling == kBeforeQuote || at.first.empty() || !reads_any(at, words)) return inside;
+  if (!near_names(inside).empty()) return inside;
+  const StateId other = moved(Spelling::kBetween, at.list, lists_[at.list]->unlisted(at.position));
+  return view(store_.content(other)).ahead == at.ahead ? other : inside;
 }
 
 // Some allowed name lies ahead. If names that are not known here may have used up all of them that
@@ -199,11 +255,25 @@ void KeyFrames::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWo
 }
 
 void KeyFrames::append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
-                           KeyWords& key) const {
+                           KeyWords& key) {
+  inside = same_for_tokens(inside, words);
   const View at = view(store_.content(inside));
   const KeyLang::Ahead ahead = lists_[at.list]->ahead(at.ahead);
   key.push_back(inside);
-  key.push_back(words.empty() ? 0 : words[0] | doubts);
+  const bool any = reads_any(at, words);
+  key.push_back((words.empty() ? 0 : words[0] | doubts) | (any ? kHasUnknown : 0));
+  if (any) {
+    uint32_t count = 0;
+    for (const uint32_t near : near_names(inside)) {
+      if (count % 32 == 0) key.push_back(0);
+      if (is_allowed(words, near)) key.back() |= 1U << count % 32;
+      ++count;
+    }
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      if (is_allowed(words, ahead.get(i).label)) key.push_back(ahead.get(i).label);
+    }
+    return;
+  }
   // The state is alive, so the only thing that may come is allowed.
   if (at.first.empty() && ahead.size() == 1 && at.spelling != kBeforeQuote) return;
   append_allowed(words, at.first, key);

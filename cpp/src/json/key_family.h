@@ -8,10 +8,14 @@
 // kDecided when the position is the one behind the code point whose bytes are still being read.
 //
 // Register (pooled, never changed here): [doubts, a bit per allowed label]. A state is alive iff an
-// allowed label lies in its ranges or in its Ahead. An edge is dynamic iff one of them changes.
+// allowed label lies in its ranges or in its Ahead. An edge is dynamic iff one of them changes
+// or unlisted names can run out.
 //
 // Mask key: {state, doubts, what is allowed of that which lies ahead}; all later questions are
-// about subsets of it. Where only one thing lies ahead it is allowed.
+// about subsets of it. Where only one thing lies ahead it is allowed. Where unlisted names of one
+// class may come, every text goes on, and the key has but the listed names that some token can read
+// to their end (*near* names). Where there is none, no token can tell the state from one in which
+// no listed name is possible, and that one is taken for it.
 //
 // Names that are not listed and must not come again are told apart by *exact* states: [kExactMark,
 // state as above], with the register [register as above, names still possible that are refused
@@ -28,6 +32,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -52,12 +57,14 @@ class KeyFrames final : public KeyFamily {
   void expand(StateId state, RowBuilder& row) override;
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
+  bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                 uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(text_, steps_, list_ids_, lists_);
+    return heap_block(sizeof(*this)) + heap_bytes(text_, steps_, near_names_, list_ids_, lists_);
   }
 
  private:
@@ -78,7 +85,7 @@ class KeyFrames final : public KeyFamily {
   StateId intern(const View& view);
   StateId moved(Spelling spelling, uint32_t list, uint32_t position);
   StateId branch_target(const View& from, const SpellingBranch& branch);
-  void add_edge(const View& from, uint8_t byte, StateId target, RowBuilder& row);
+  Op op_between(const View& from, StateId target) const;
   void expand_decided(const View& from, RowBuilder& row);
   void expand_quote(const View& from, RowBuilder& row);
   KeyRange reached(KeyLang& lang, uint32_t position, CodeRange range);
@@ -91,15 +98,18 @@ class KeyFrames final : public KeyFamily {
                              std::span<const std::pair<Reg, uint32_t>> sets,
                              const RegisterPool& regs);
   uint32_t doubts(StateId inside, Reg names, const RegisterPool& regs);
-  void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts,
-                  KeyWords& key) const;
+  bool reads_any(const View& at, std::span<const uint32_t> words) const;
+  std::span<const uint32_t> near_names(StateId inside);
+  StateId same_for_tokens(StateId inside, std::span<const uint32_t> words);
+  void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts, KeyWords& key);
   // One byte of a partial spelling; kBetween with the code point when that ends it.
   std::pair<Spelling, uint32_t> spell(Spelling spelling, uint32_t value, uint8_t byte);
 
   Store& store_;
   std::vector<Lang::Arc> text_;
   std::vector<SpellingStep> steps_;  // scratch
-  WordInterner list_ids_;            // ids of the classes, code units of the keys
+  std::unordered_map<StateId, std::vector<uint32_t>> near_names_;
+  WordInterner list_ids_;  // ids of the classes, code units of the keys
   std::vector<std::unique_ptr<KeyLang>> lists_;
 };
 

@@ -125,12 +125,18 @@ uint32_t KeyFrames::doubts(StateId inside, Reg names, const RegisterPool& regs) 
 }
 
 Target KeyFrames::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
-  if (!is_exact(state)) return Family::localise(state, reg, from, to);
-  const StateId inside = store_.content(state)[1];
+  const bool exact = is_exact(state);
+  const StateId known = exact ? store_.content(state)[1] : state;
   const Words words = from.get(reg);
-  const Words allowed = from.get(words[0]);
+  const Words allowed = exact ? from.get(words[0]) : words;
   std::vector<uint32_t> content(allowed.begin(), allowed.end());
-  content[0] |= doubts(inside, words[1], from);
+  if (exact) content[0] |= doubts(known, words[1], from);
+  const StateId inside = same_for_tokens(known, content);
+  const View at = view(store_.content(inside));
+  if (reads_any(at, content)) {
+    const KeyLang& lang = *lists_[at.list];
+    content = with_unknown(content, lang.size(), lang.num_labels(), near_names(inside));
+  }
   return {inside, to.intern(content)};
 }
 

@@ -47,6 +47,23 @@ KeyRange KeyLang::keys(uint32_t position) const {
   return {words[0], words[1]};
 }
 
+std::string KeyLang::rest(uint32_t key, uint32_t position) const {
+  std::string out;
+  for (uint32_t depth = node(position)[2]; depth < length(key); ++depth) {
+    for (const uint8_t byte : encode_utf8(at(key, depth)).bytes()) {
+      out.push_back(static_cast<char>(byte));
+    }
+  }
+  return out;
+}
+
+uint32_t KeyLang::unlisted(uint32_t position) {
+  const auto from = places(position);
+  std::vector<uint32_t> words{0, 0, 0};
+  words.insert(words.end(), from.begin(), from.end());
+  return positions_.intern(words).id;
+}
+
 bool KeyLang::ends(uint32_t position) const {
   const auto words = node(position);
   return words[0] < words[1] && length(words[0]) == words[2];

@@ -66,7 +66,21 @@ class KeyLang {
   Ahead ahead(uint32_t id) const;
   uint32_t move(uint32_t position, uint32_t code_point);
 
+  // Of one of the NameClasses that don't tell names apart the only label is `allowed`.
+  template <typename Allowed>
+  bool any_plain(Allowed allowed) const {
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      if (classes_[i]->plain() && allowed(bases_[i])) return true;
+    }
+    return false;
+  }
+
   uint32_t size() const { return static_cast<uint32_t>(begin_.size() - 1); }
+  uint32_t num_labels() const { return bases_.back(); }
+  // The position behind the same text if no listed name were possible there.
+  uint32_t unlisted(uint32_t position);
+  // The rest of a listed name that is possible at the position, as UTF-8.
+  std::string rest(uint32_t key, uint32_t position) const;
   uint32_t label_base(std::size_t i) const { return bases_[i]; }
   std::size_t memory_bytes() const {
     return heap_bytes(code_points_, begin_, classes_, bases_, listed_, text_, positions_, aheads_,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "json/unescape.h"
+#include "support/unescape.h"
 
 namespace maskwright::langs {
 

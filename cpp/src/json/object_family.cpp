@@ -1,5 +1,6 @@
 #include "json/object_family.h"
 
+#include "json/key_register.h"
 #include "json/name_set.h"
 #include "json/value_family.h"
 
@@ -42,7 +43,10 @@ StateId ObjectFamily::close(const AliveSet& alive, const SeenMembers& seen) cons
   std::vector<uint32_t> accepts;
   for (const AliveAlternative& entry : alive.alternatives) {
     const ObjectAlternative& alternative = alive.get(entry);
-    if (progress_of(alternative, entry.met, seen).can_close()) {
+    const bool can_close = seen.closing.empty()
+                               ? progress_of(alternative, entry.met, seen).can_close()
+                               : SeenMembers::has(seen.closing, entry.index);
+    if (can_close) {
       accepts.push_back(alternative.identity.accept);
     }
   }
@@ -155,9 +159,12 @@ void ObjectFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vect
   const ObjectUnion& all = *alive.all;
   const SeenMembers seen = decode_seen(regs.get(reg), alive);
   std::vector<uint32_t> labels = allowed_labels(alive, seen);
+  if (!seen.closing.empty()) {
+    labels = key_register::with_unknown(labels, all.num_keys, all.num_labels, {});
+  }
   const RegisterPool::Memory memory = regs.memory();
   if (memory == RegisterPool::Memory::kUnsure && seen.names != 0) {
-    labels[0] = 1;
+    labels[0] |= 1;
     if (!all.endless) {
       labels[0] |= bound_of(seen.names, tables_.store.max_advance(), regs) * 2;
     }
@@ -223,6 +230,17 @@ Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, SetId name, Set
   return {at(*next, kAfterValue), encode_seen(seen, *next, regs)};
 }
 
+// Of a free set.
+std::vector<uint32_t> ObjectFamily::closing(const Position& here,
+                                            std::span<const uint32_t> content) const {
+  const AliveSet& alive = *here.alive;
+  uint32_t key = alive.all->num_keys;
+  if (here.phase == kAfterName || here.phase == kLabel || here.phase == kValue) {
+    key = std::min(tables_.store.set(here.name)[0], key);
+  }
+  return closing_bits(alive, content, key);
+}
+
 Reg ObjectFamily::forget(const AliveSet& alive, Reg names, const RegisterPool& from,
                          RegisterPool& to) const {
   return forget_names(names, alive.all->endless, tables_.store.max_advance(), from, to);
@@ -232,6 +250,10 @@ Target ObjectFamily::localise(StateId state, Reg reg, const RegisterPool& from, 
   const AliveSet& alive = *position(state).alive;
   const auto content = from.get(reg);
   const Reg names = decode_seen(content, alive).names;
+  if (alive.free) {
+    const Reg forgotten = names == 0 ? 0 : forget(alive, names, from, to);
+    return {state, encode_closing(closing(position(state), content), forgotten, to)};
+  }
   if (names == 0) return Family::localise(state, reg, from, to);
   return {state, with_names(content, forget(alive, names, from, to), to)};
 }
@@ -240,6 +262,11 @@ void ObjectFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, Ke
   const AliveSet& alive = *position(state).alive;
   const auto content = regs.get(reg);
   key.push_back(state);
+  if (alive.free) {
+    key.push_back(decode_seen(content, alive).names != 0 ? 1 : 0);
+    for (const uint32_t word : closing(position(state), content)) key.push_back(word);
+    return;
+  }
   append_member_key(alive, decode_seen(content, alive), content, tables_.store.max_advance(), regs,
                     key);
 }

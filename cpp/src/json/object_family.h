@@ -7,7 +7,9 @@
 // completed any more. Seen members live in the register (object_family_members.h), so the number of
 // states does not depend on which members were seen. Names outside the union's list come from the
 // key frame's register. A mask walk doesn't know those that the object had before, nor the one that
-// a walk began in; where it would need them it is unsure (RegisterPool::Memory).
+// a walk began in; where it would need them it is unsure (RegisterPool::Memory). Where the only
+// thing that a token can find out is which alternatives may end (*free* sets), walks know only
+// that, and masks are shared between objects with different members.
 //
 // Cost: a step is linear in the members of the alternatives that are alive.
 #pragma once
@@ -68,6 +70,7 @@ class ObjectFamily final : public Family {
   Target after_name(const AliveSet& alive, Reg reg, SetId name, Reg spelled, RegisterPool& regs);
   Target after_value(const AliveSet& alive, Reg reg, SetId name, SetId accepted,
                      RegisterPool& regs);
+  std::vector<uint32_t> closing(const Position& here, std::span<const uint32_t> content) const;
   Reg forget(const AliveSet& alive, Reg names, const RegisterPool& from, RegisterPool& to) const;
 
   JsonTables& tables_;

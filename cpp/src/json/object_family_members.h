@@ -9,7 +9,8 @@
 // bits say which names are really there. `others` counts the names outside the union's list that
 // were used, where they can run out; else 1 says that there was one, where that is not plain from
 // the bits. `names` is the set of these names (name_set.h), kept while another one may follow; in
-// mask walks an unknown set (forget_names()).
+// mask walks an unknown set (forget_names()). Of a free set a walk knows less: [kClosing, 0, names,
+// words of SeenMembers::closing].
 //
 // Declared order: declared members in order, then others in any order; a declared member that is
 // required can't be passed over. Counts: if as many members are required as may still come, only
@@ -36,6 +37,9 @@ struct SeenMembers {
   uint32_t total = 0;  // bits set
   std::vector<uint32_t> bits;
   std::vector<uint32_t> taken;  // empty: as the bits
+  // In a mask walk through a free set (object_family_union.h) all that is known: the alternatives
+  // (bits) that may end, once the member under way is there.
+  std::vector<uint32_t> closing;
 
   static bool has(const std::vector<uint32_t>& words, uint32_t key) {
     return (words[key / 32] >> (key % 32) & 1) != 0;
@@ -49,6 +53,13 @@ struct SeenMembers {
 SeenMembers decode_seen(std::span<const uint32_t> content, const AliveSet& alive);
 // The register of the members, in the canonical form for this alive set.
 Reg encode_seen(const SeenMembers& seen, const AliveSet& alive, RegisterPool& regs);
+
+// The alternatives (bits) of a free set that may end, once the name's member is there too; `key`:
+// num_keys if it is not listed.
+std::vector<uint32_t> closing_bits(const AliveSet& alive, std::span<const uint32_t> content,
+                                   uint32_t key);
+// The register that a walk through a free set starts with.
+Reg encode_closing(std::span<const uint32_t> closing, Reg names, RegisterPool& regs);
 
 // The register of a content with other `names`.
 Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kNamesWord = 2;  // of the register's content
 constexpr std::size_t kBitWords = SeenMembers::kBitWords;
+constexpr uint32_t kClosing = kUnbounded;  // in the place of the count, which is 0 in free sets
 
 // The names that can be used now or later.
 std::vector<uint32_t> usable_names(const AliveSet& alive, const SeenMembers& seen) {
@@ -55,6 +56,10 @@ SeenMembers decode_seen(std::span<const uint32_t> content, const AliveSet& alive
   if (!content.empty()) seen.count = content[0];
   if (content.size() > 1) seen.others = content[1];
   if (content.size() > kNamesWord) seen.names = content[kNamesWord];
+  if (alive.free && !content.empty() && content[0] == kClosing) {
+    seen.closing.assign(content.begin() + kBitWords, content.end());
+    return seen;
+  }
   for (std::size_t i = kBitWords; i < content.size(); ++i) {
     const std::size_t word = i - kBitWords;
     if (word >= words) {
@@ -89,6 +94,7 @@ uint32_t others_word(const SeenMembers& seen, const AliveSet& alive,
 }  // namespace
 
 Reg encode_seen(const SeenMembers& seen, const AliveSet& alive, RegisterPool& regs) {
+  if (!seen.closing.empty()) return encode_closing(seen.closing, seen.names, regs);
   const ObjectUnion& all = *alive.all;
   std::vector<uint32_t> bits = usable_names(alive, seen);
   for (uint32_t& word : bits) word = ~word;
@@ -106,6 +112,29 @@ Reg encode_seen(const SeenMembers& seen, const AliveSet& alive, RegisterPool& re
   });
   if (more) content[kNamesWord] = seen.names;
   while (!content.empty() && content.back() == 0) content.pop_back();
+  return regs.intern(content);
+}
+
+std::vector<uint32_t> closing_bits(const AliveSet& alive, std::span<const uint32_t> content,
+                                   uint32_t key) {
+  std::vector<uint32_t> out((alive.all->alternatives.size() + 31) / 32, 0);
+  const auto seen = content.subspan(std::min(content.size(), kBitWords));
+  for (const AliveAlternative& entry : alive.alternatives) {
+    const std::vector<uint32_t>& required = alive.get(entry).required;
+    bool all = true;
+    for (std::size_t i = 0; i < required.size() && all; ++i) {
+      uint32_t there = i < seen.size() ? seen[i] : 0;
+      if (key / 32 == i) there |= 1U << key % 32;
+      all = (required[i] & ~there) == 0;
+    }
+    if (all) out[entry.index / 32] |= 1U << entry.index % 32;
+  }
+  return out;
+}
+
+Reg encode_closing(std::span<const uint32_t> closing, Reg names, RegisterPool& regs) {
+  std::vector<uint32_t> content{kClosing, 0, names};
+  content.insert(content.end(), closing.begin(), closing.end());
   return regs.intern(content);
 }
 

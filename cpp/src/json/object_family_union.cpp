@@ -127,6 +127,12 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
     out.needed_by.emplace_back(needed, trigger);
   std::ranges::sort(out.needed_by);
   add_obligations(plan, keys, out);
+  out.required.assign((keys.names.size() + 31) / 32, 0);
+  for (const ObjectMember& member : out.ordered) {
+    if (member.required) out.required[member.key / 32] |= 1U << member.key % 32;
+  }
+  out.free = any_order && plan.names->plain() && out.room == kUnbounded && !out.counted() &&
+             out.dependencies.empty() && out.obligations == 0;
   return out;
 }
 
@@ -169,6 +175,8 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
     return names->start() == kDeadLang || names->endless(names->start());
   });
   all->key_state = tables_.names->start(tables_.names->key_list(keys.names, keys.classes));
+  all->quoted = std::ranges::any_of(
+      keys.names, [&](const std::string& name) { return tables_.store.tokens_quote(name); });
   const bool any_order = tables_.options.get(all->options).any_order;
   for (const Alternative& alternative : alternatives) {
     all->alternatives.push_back(
@@ -201,11 +209,13 @@ const AliveSet& ObjectUnions::intern(uint32_t union_id,
   alive->union_id = union_id;
   alive->all = unions_[union_id].get();
   alive->alternatives.assign(alternatives.begin(), alternatives.end());
+  alive->free = !alive->all->quoted;
   for (const AliveAlternative& entry : alternatives) {
     const ObjectAlternative& alternative = alive->get(entry);
     const bool bounded = alternative.max != kUnbounded;
     const bool owes = !alternative.dependencies.empty() || alternative.obligations != 0;
     alive->open = alive->open || alternative.open();
+    alive->free = alive->free && alternative.free;
     alive->counted = alive->counted || alternative.counted();
     alive->cap = std::max({alive->cap, alternative.min, bounded ? alternative.max : 0});
     if (alternative.limited()) alive->others_cap = std::max(alive->others_cap, alternative.room);

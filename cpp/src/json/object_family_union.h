@@ -53,6 +53,10 @@ struct ObjectAlternative {
   std::vector<uint32_t> others;  // targets by class; kNone: refused
   uint32_t room = 0;             // how many other names there are
   bool any_order = false, has_required = false;
+  std::vector<uint32_t> required;  // bit words: keys; unless the order is declared
+  // Whatever members there are, others may follow, of one class; only the required ones decide
+  // whether the object may end.
+  bool free = false;
   std::vector<ObjectMember> ordered, extras;
   std::vector<uint32_t> refused;
   std::vector<Named> named;  // by key; unless the class is plain all keys of the list
@@ -82,6 +86,7 @@ struct ObjectUnion {
   uint32_t num_keys = 0;
   uint32_t num_labels = 0;
   bool endless = true;        // other names never run out
+  bool quoted = false;        // some token can hold a whole name of the list
   StateId key_state = kDead;  // before a member name
   std::vector<ObjectAlternative> alternatives;
   std::size_t num_words() const { return (std::size_t{num_keys} + 31) / 32; }
@@ -108,6 +113,7 @@ struct AliveSet {
   bool always_closes = true;     // every alternative may end after any member
   bool always_continues = true;  // every alternative may have another member, always
   bool open = false;             // some alternative takes names outside the list
+  bool free = false;             // all alternatives are, and no token holds a listed name
   bool has_register() const { return counted || open || all->num_keys != 0; }
   const ObjectAlternative& get(const AliveAlternative& alive) const {
     return all->alternatives[alive.index];

@@ -179,13 +179,9 @@ Target RecordFamily::begin(const Target& to, Reg suspects, uint8_t byte, Registe
 // ends where the array is unsure. Other values are not followed.
 Target RecordFamily::begin_unknown(const Target& to, uint8_t byte, RegisterPool& regs) {
   if (byte == '"') {
-    FreeRun text;
-    text.ascii = {~uint64_t{0} << 0x20, ~uint64_t{0}};
-    text.ascii[0] &= ~(uint64_t{1} << '"');
-    text.ascii[1] &= ~(uint64_t{1} << ('\\' - 0x40));
-    const FreeRun& run = store_.free_run(to.state);
-    const bool any = ((text.ascii[0] & ~run.ascii[0]) | (text.ascii[1] & ~run.ascii[1])) == 0;
-    if (any && run.utf8 && (store_.state(to.state).flags & kHasRegister) == 0) return to;
+    if (store_.free_run(to.state).text.escapes &&
+        (store_.state(to.state).flags & kHasRegister) == 0)
+      return to;
   }
   regs.note_unsure();
   return {};

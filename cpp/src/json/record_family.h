@@ -31,8 +31,8 @@
 #include "json/machine_tables.h"
 #include "json/number_reader.h"
 #include "json/recorded_numbers.h"
-#include "json/unescape.h"
 #include "maskwright/support/heap_bytes.h"
+#include "support/unescape.h"
 
 namespace maskwright {
 

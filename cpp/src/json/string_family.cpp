@@ -132,13 +132,9 @@ void StringFrames::expand(StateId state, RowBuilder& row) {
   });
   for (const SpellingBranch& branch : branches) {
     const StateId target = branch_target(from, branch);
-    for (const uint8_t byte : branch.bytes) {
-      if (dynamic) {
-        row.add(byte, byte, move_id(target, between ? 1 : 0), Op::kDynamic);
-      } else {
-        row.add(byte, byte, target);
-      }
-    }
+    const uint32_t to = dynamic ? move_id(target, between ? 1 : 0) : target;
+    for (const auto [lo, hi] : branch.bytes)
+      row.add(lo, hi, to, dynamic ? Op::kDynamic : Op::kPlain);
   }
   if (between) expand_quote(from, row);
 }
@@ -228,15 +224,117 @@ StateId StringFrames::unhindered(const Edge& edge) {
   return edge.target == kQuoteMove ? kDead : moves_[edge.target].target;
 }
 
+// An item whose language stays in its state lives as long as its shortest completion fits; that the
+// text gets too long for a lower bound can't happen.
 uint32_t StringFrames::free_length(StateId state, Reg reg) {
-  const auto known = move_ids_.find(uint64_t{state} * 2 + 1);
-  if (known == move_ids_.end()) return kUnbounded;  // no item is bounded
-  Move& move = moves_[known->second];
-  if (!move.probed) {
-    move.sure = sure_counts(view(move.target));
-    move.probed = true;
+  const auto [entry, added] = last_counts_.try_emplace(state, 0);
+  if (added) {
+    const View at = view(state);
+    for (uint32_t i = 0; i < at.size() && entry->second != kUnbounded; ++i) {
+      const Item item = at.item(i);
+      const uint32_t least = item.max == kUnbounded ? 0 : shortest(item, item.state);
+      const uint32_t last = item.max == kUnbounded ? kUnbounded : item.max - least;
+      if (least <= item.max) entry->second = std::max(entry->second, last);
+    }
   }
-  return move.sure > reg ? move.sure - reg - 1 : 0;
+  if (entry->second == kUnbounded) return kUnbounded;
+  return entry->second > reg ? entry->second - reg : 0;
+}
+
+bool StringFrames::reads_escapes(StateId state) {
+  const View at = view(state);
+  if (at.spelling != Spelling::kBetween) return false;
+  for (uint32_t i = 0; i < at.size(); ++i) {
+    const Item item = at.item(i);
+    uint32_t next = 0;  // code points below lead back
+    for (const Lang::Arc& arc : langs_(item.lang).arcs(item.state)) {
+      if (arc.lo <= next && arc.target == item.state) next = arc.hi + 1;
+    }
+    if (next != kMaxCodePoint + 1) return false;
+  }
+  return true;
+}
+
+// --- texts that can be read whatever they are
+// ------------------------------------------------------
+
+bool StringFrames::reads_all(StateId state, Reg /*reg*/, const RegisterPool& /*regs*/, FreeRun& run,
+                             uint32_t& length) {
+  const auto [entry, added] = all_texts_.try_emplace(state);
+  if (added) entry->second = find_all_text(view(state));
+  run = entry->second.run;
+  length = entry->second.length;
+  return length != 0;
+}
+
+StringFrames::AllText StringFrames::find_all_text(const View& at) {
+  AllText none;
+  if (at.spelling != Spelling::kBetween) return none;
+  for (uint32_t i = 0; i < at.size(); ++i) {
+    const Item item = at.item(i);
+    if (item.max != kUnbounded || !reads_everything(item.lang, item.state)) continue;
+    AllText all{{kSpelledText, {}, true}, kUnbounded};
+    all.run.others.add('"');
+    return all;
+  }
+  if (at.size() != 1 || at.item(0).bounded()) return none;
+  return chain_text(at.item(0).lang, at.item(0).state);
+}
+
+// Every code point leads to a state of which the same is true, as in a search for a pattern. False
+// where that would take long to find out.
+bool StringFrames::reads_everything(LangId id, uint32_t state) {
+  constexpr std::size_t kMaxStates = 64;
+  Lang& lang = langs_(id);
+  std::vector<uint32_t> states{state};
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    uint32_t next = 0;
+    for (const Lang::Arc& arc : lang.arcs(states[i])) {
+      if (arc.lo != next) return false;
+      next = arc.hi + 1;
+      if (std::ranges::find(states, arc.target) == states.end()) states.push_back(arc.target);
+    }
+    if (next != kMaxCodePoint + 1 || states.size() > kMaxStates) return false;
+  }
+  return true;
+}
+
+// A state from which a class of ASCII characters leads to one state, and from there to the next, as
+// in [A-Z]{8}: for so many steps, behind which no character of the class can come.
+StringFrames::AllText StringFrames::chain_text(LangId id, uint32_t state) {
+  constexpr uint32_t kMaxSteps = 256;
+  Lang& lang = langs_(id);
+  AllText chain;
+  chain.run.decides = true;
+  chain.run.others.add('\\');
+  chain.run.others.add('"');
+  for (uint32_t at = state; chain.length < kMaxSteps; ++chain.length) {
+    TextClass text;
+    uint32_t target = kDeadLang;
+    bool single = true;
+    for (const Lang::Arc& arc : lang.arcs(at)) {
+      single = single && arc.hi < 0x80 && (target == kDeadLang || target == arc.target);
+      target = arc.target;
+      for (uint32_t c = arc.lo; c <= std::min<uint32_t>(arc.hi, 0x7F); ++c) {
+        if (kRawText.has(static_cast<uint8_t>(c))) text.add(static_cast<uint8_t>(c));
+      }
+    }
+    if (chain.length == 0) chain.run.text = text;
+    if (single && target != kDeadLang && text == chain.run.text) {
+      if (target == at) return {};  // a free run
+      at = target;
+      continue;
+    }
+    const bool over = !text.has_any_of(chain.run.text);
+    for (uint8_t byte = 0x20; byte < 0x80; ++byte) {
+      if (text.has(byte)) chain.run.others.add(byte);
+    }
+    for (const Lang::Arc& arc : lang.arcs(at)) {
+      if (arc.hi >= 0x80) return {};
+    }
+    return over ? chain : AllText{};
+  }
+  return {};
 }
 
 // Removes the items that cannot finish after `count` code points and lower bounds that are met.

@@ -53,6 +53,9 @@ class StringFrames final : public StringFamily {
               RegisterPool& regs) override;
   StateId unhindered(const Edge& edge) override;
   uint32_t free_length(StateId state, Reg reg) override;
+  bool reads_escapes(StateId state) override;
+  bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                 uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, lang_states_);
@@ -95,6 +98,12 @@ class StringFrames final : public StringFamily {
     bool probed;  // `sure` is known
   };
 
+  // What reads_all() says; none: length 0.
+  struct AllText {
+    FreeRun run;
+    uint32_t length = 0;
+  };
+
   static View view(std::span<const uint32_t> content);
   View view(StateId state) const { return view(store_.content(state)); }
   StateId intern(Spelling spelling, uint32_t value, std::vector<Item>& items);
@@ -108,6 +117,9 @@ class StringFrames final : public StringFamily {
   uint32_t move_id(StateId target, uint32_t advance);
   SetId closing_set(const View& from, uint32_t count);
 
+  AllText find_all_text(const View& at);
+  bool reads_everything(LangId lang, uint32_t state);
+  AllText chain_text(LangId lang, uint32_t state);
   Target settle(StateId target, uint32_t count);
   std::span<const uint32_t> lang_states(const View& at, const Item& item);
   bool alive(const View& at, const Item& item, uint32_t count);
@@ -120,7 +132,11 @@ class StringFrames final : public StringFamily {
   std::vector<Move> moves_;  // 0 = the closing quote
   std::unordered_map<uint64_t, uint32_t> move_ids_;
   std::unordered_map<LangId, uint32_t> horizons_;  // length_horizon() may cost
-  std::vector<uint32_t> lang_states_;              // scratch of lang_states()
+  // The last counts at which states live, kUnbounded if there is none, where what is read leads
+  // back.
+  std::unordered_map<StateId, uint32_t> last_counts_;
+  std::unordered_map<StateId, AllText> all_texts_;
+  std::vector<uint32_t> lang_states_;  // scratch of lang_states()
 };
 
 }  // namespace maskwright

@@ -20,9 +20,27 @@ void add_hit(SpellingBranch& branch, uint32_t item, uint32_t target) {
   if (target == SpellingHit::kUndecided) branch.decided = false;
 }
 
+void add_byte(SpellingBranch& branch, uint8_t byte) {
+  if (!branch.bytes.empty() && branch.bytes.back().hi + 1 == byte) {
+    branch.bytes.back().hi = byte;
+  } else {
+    branch.bytes.push_back({byte, byte});
+  }
+}
+
 void add_bytes(SpellingBranch& branch, const SpellingStep& step) {
-  branch.bytes.push_back(step.byte);
-  if (step.twin != 0) branch.bytes.push_back(step.twin);
+  add_byte(branch, step.byte);
+  if (step.twin != 0) add_byte(branch, step.twin);
+}
+
+// The steps between two code points, which never change.
+std::span<const SpellingStep> steps_between() {
+  static const std::vector<SpellingStep> steps = [] {
+    std::vector<SpellingStep> made;
+    spelling_steps(Spelling::kBetween, 0, made);
+    return made;
+  }();
+  return steps;
 }
 
 bool covers(Arcs arcs, CodeRange range) {
@@ -35,6 +53,8 @@ class NarrowSteps {
  public:
   NarrowSteps(std::span<const SpellingStep> steps, uint32_t num_items, const ItemArcs& arcs)
       : steps_(steps), num_items_(num_items), arcs_(arcs), breaks_(steps.size() + 1, 0) {
+    ranges_.reserve(steps.size());
+    run_of_.reserve(steps.size());
     for (const SpellingStep& step : steps) ranges_.push_back(reach(step.next, step.value).first);
   }
 
@@ -139,11 +159,13 @@ Arcs arcs_within(Arcs arcs, CodeRange range) {
 
 std::vector<SpellingBranch> spelling_branches(Spelling spelling, uint32_t value, uint32_t num_items,
                                               const ItemArcs& arcs) {
-  std::vector<SpellingStep> steps;
-  spelling_steps(spelling, value, steps);
+  std::vector<SpellingStep> made;
+  if (spelling != Spelling::kBetween) spelling_steps(spelling, value, made);
+  const auto steps =
+      spelling == Spelling::kBetween ? steps_between() : std::span(std::as_const(made));
   const std::size_t wide = !steps.empty() && is_wide(steps.back().next) ? 1 : 0;
   std::vector<SpellingBranch> out;
-  NarrowSteps(std::span(steps).first(steps.size() - wide), num_items, arcs).run(out);
+  NarrowSteps(steps.first(steps.size() - wide), num_items, arcs).run(out);
   if (wide != 0) {
     SpellingBranch branch = judge_wide(steps.back(), num_items, arcs);
     if (!branch.hits.empty()) out.push_back(std::move(branch));

@@ -14,10 +14,14 @@
 #include <span>
 #include <vector>
 
-#include "json/unescape.h"
 #include "maskwright/json/lang.h"
+#include "support/unescape.h"
 
 namespace maskwright {
+
+struct ByteRange {
+  uint8_t lo, hi;  // inclusive
+};
 
 struct SpellingHit {
   static constexpr uint32_t kUndecided = 0xFFFFFFFF;
@@ -29,7 +33,7 @@ struct SpellingBranch {
   Spelling next;
   uint32_t value;  // of the partial spelling after the byte; meaningless if decided
   bool decided;    // no hit is kUndecided; always so when next is kBetween
-  std::vector<uint8_t> bytes;
+  std::vector<ByteRange> bytes;
   std::vector<SpellingHit> hits;  // by item, never empty
 };
 

@@ -1,15 +1,40 @@
 #include "maskwright/mask/mask_store.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string_view>
+
+#include "support/unescape.h"
 
 namespace maskwright {
 
 namespace {
 
-// A state with one of these needs more than its row.
-constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
+// The nodes of a walk in depth-first order, by index: all below a node, or those of a residue.
+struct TriePath {
+  const Vocabulary& vocabulary;
+  uint32_t last;
+
+  static uint32_t below(uint32_t node) { return node + 1; }
+  static uint32_t node(uint32_t at) { return at; }
+  uint32_t end() const { return last; }
+  uint32_t behind(uint32_t at) const { return vocabulary.next(at); }
+};
+
+struct ResiduePath {
+  const Residue& residue;
+
+  static uint32_t below(uint32_t /*root*/) { return 0; }
+  uint32_t node(uint32_t at) const { return residue.nodes[at]; }
+  uint32_t end() const { return static_cast<uint32_t>(residue.nodes.size()); }
+  uint32_t behind(uint32_t at) const { return residue.next[at]; }
+};
+
+// Behind a shared pointer.
+std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
+  return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
+}
 
 bool is_done_at_bottom(const Config& config, const Store& store) {
   return config.stack == kBottom && store.state(config.state).family == FamilyId::kDone;
@@ -27,7 +52,7 @@ MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, R
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
                      bool walk) {
-  std::ranges::fill(row, 0);
+  bool blank = true;
   std::vector<uint32_t> unsure;
   std::vector<Level> now;
   std::vector<uint32_t> refused;
@@ -53,19 +78,23 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
       if (!refused.empty()) {
         // What the other configurations allow stays.
         std::vector<uint32_t> own(row.size(), 0);
-        if (!apply({{entry, config.stack, {}}}, arena, own, walk, unsure)) return false;
+        bool clear = false;
+        if (!apply({{entry, config.stack, {}}}, arena, own, clear, walk, unsure)) return false;
         for (const uint32_t node : refused) {
           for (const uint32_t token : vocabulary_.tokens_from(node)) {
             own[token / 32] &= ~(1U << token % 32);
           }
         }
+        if (blank) std::ranges::fill(row, 0);
+        blank = false;
         for (std::size_t i = 0; i < row.size(); ++i) row[i] |= own[i];
         continue;
       }
     }
     now.push_back({entry, config.stack, {}});
   }
-  if (!apply(std::move(now), arena, row, walk, unsure)) return false;
+  if (!apply(std::move(now), arena, row, blank, walk, unsure)) return false;
+  if (blank) std::ranges::fill(row, 0);
   std::ranges::sort(unsure);
   unsure.erase(std::unique(unsure.begin(), unsure.end()), unsure.end());
   for (const uint32_t node : unsure) read_to(node, closed, arena, row);
@@ -103,17 +132,17 @@ void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::spa
   }
 }
 
-// Adds the masks of the entries and of what follows them.
-bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
-                      std::vector<uint32_t>& unsure) {
+// Adds the masks of the entries and of what follows them. `blank`: nothing has been written yet.
+bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank,
+                      bool walk, std::vector<uint32_t>& unsure) {
   while (!now.empty()) {
     std::vector<Level> next;
     for (Level& level : now) {
       level.stack = joined(level, arena);
       const Entry& entry = entries_[level.entry];
-      render(entry, row);
+      render(entry, row, blank);
       unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
-      if (!entry.escapes.empty() && !add_children(level, arena, next, walk)) return false;
+      if (!entry.sets.empty() && !add_children(level, arena, next, walk)) return false;
     }
     now = std::move(next);
   }
@@ -180,18 +209,27 @@ void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, bool narro
   }
 }
 
-void MaskStore::render(const Entry& entry, std::span<uint32_t> row) const {
-  if (entry.dense) {
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] |= entry.words[i];
-  } else {
-    for (const uint32_t token : entry.words) row[token / 32] |= 1U << token % 32;
+void MaskStore::render(const Entry& entry, std::span<uint32_t> row, bool& blank) {
+  for (const FreeText* text : {&entry.text, &entry.dense}) {
+    if (*text == nullptr) continue;
+    const TokenClasses::Bitmap& bits = **text;
+    if (blank) {
+      std::ranges::copy(bits, row.begin());
+    } else {
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] |= bits[i];
+    }
+    blank = false;
   }
+  if (entry.ids.empty()) return;
+  if (blank) std::ranges::fill(row, 0);
+  blank = false;
+  for (const uint32_t token : entry.ids) row[token / 32] |= 1U << token % 32;
 }
 
 bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk) {
-  const std::vector<uint32_t> nodes(arena.nodes(level.stack).begin(),
-                                    arena.nodes(level.stack).end());
-  for (const uint32_t id : nodes) {
+  // What is interned in the arena on the way may move the nodes of a reference.
+  for (std::size_t i = 0; i < arena.nodes(level.stack).size(); ++i) {
+    const uint32_t id = arena.nodes(level.stack)[i];
     const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
     const uint32_t child =
         id == kBottom ? last_entry(level.entry, walk) : child_entry(level.entry, node, arena, walk);
@@ -240,26 +278,64 @@ void MaskStore::append_key(const Config& config, Arena& arena, KeyWords& key) {
 }
 
 uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
-  KeyWords words;
-  append_key(config, arena, words);
-  const uint32_t key = keys_.intern(words, 0).id;
-  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
-    return known->second;
-  }
-  if (!walk) return kMissing;
+  key_words_.clear();
+  append_key(config, arena, key_words_);
+  const uint32_t key = keys_.intern(key_words_, 0).id;
+  if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   begin_walk();
+  const Config local = localise(config, arena);
   levels_[0].set.clear();
-  levels_[0].set.add(localise(config, arena), *arena_);
-  settle(levels_[0]);
+  levels_[0].set.add(local, *arena_);
+  settle(levels_[0], (store_.state(local.state).flags & kCalls) == 0);
   std::vector<Escape> escapes;
   if (store_.state(config.state).family == FamilyId::kRules) add_token_symbols(config.state);
-  walk_below(0, escapes);
-  return finish_walk(key, std::move(escapes));
+  std::shared_ptr<const Residue> residue;
+  FreeText text = free_text(local, residue);
+  if (residue != nullptr) {
+    follow(ResiduePath{*residue}, 0, 0, escapes);
+  } else {
+    follow(TriePath{vocabulary_, vocabulary_.next(0)}, 0, 0, escapes);
+  }
+  return finish_walk(key, std::move(escapes), std::move(text));
+}
+
+// The words that the configuration reads whatever they are, and where to look for other tokens.
+MaskStore::FreeText MaskStore::free_text(const Config& config,
+                                         std::shared_ptr<const Residue>& residue) {
+  uint32_t length = 0;
+  const FreeRun run = free_run(config, length);
+  if (!run.decides || run.text.empty()) return nullptr;
+  residue = vocabulary_.classes().residue(run.others);
+  return residue == nullptr ? nullptr : vocabulary_.classes().words(run.text, length);
+}
+
+FreeRun MaskStore::free_run(const Config& config, uint32_t& length) {
+  Family& family = store_.family(store_.state(config.state).family);
+  FreeRun all;
+  if (family.reads_all(config.state, config.reg, arena_->regs(), all, length)) return all;
+  length = family.free_length(config.state, config.reg);
+  return store_.free_run(config.state);
+}
+
+// Behind a quotation mark that begins a token: if any JSON text may follow, its words, and a walk
+// of the tokens with another mark.
+bool MaskStore::follow_quoted(const Depth& depth, uint32_t node, std::vector<Escape>& escapes) {
+  const Residue* residue = vocabulary_.classes().quoted_residue(node);
+  if (residue == nullptr || !depth.single || !starts_.empty()) return false;
+  uint32_t length = 0;
+  const FreeRun run = free_run(depth.config, length);
+  if (!run.decides || run.text != kSpelledText) return false;
+  if (length < vocabulary_.max_token_length()) return false;
+  for (const uint32_t token : vocabulary_.classes().quoted_words()) allow(token);
+  follow(ResiduePath{*residue}, node, 0, escapes);
+  return true;
 }
 
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
-  std::vector<Config> after;
-  KeyWords words;
+  std::vector<Config>& after = after_;
+  KeyWords& words = key_words_;
+  after.clear();
+  words.clear();
   for (const SetId set : entries_[parent].sets) {
     Config config = runner_.resume(node, set, 0, arena);
     config.stack = kBottom;
@@ -269,32 +345,45 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     if (config.state != kDead) append_key(config, arena, words);
     words[length_at] = static_cast<uint32_t>(words.size() - length_at);
   }
-  const uint32_t key = keys_.intern(words, parent + 1).id;
-  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
-    return known->second;
-  }
-  if (!walk) return kMissing;
+  const uint32_t escapes_id = entries_[parent].escapes;
+  const uint32_t key = keys_.intern(words, escapes_id + 1).id;
+  if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   begin_walk();
-  const Entry& from = entries_[parent];
-  for (const Escape& escape : from.escapes) {
-    const auto index = std::ranges::lower_bound(from.sets, escape.returned) - from.sets.begin();
-    const Config& config = after[static_cast<std::size_t>(index)];
-    if (config.state == kDead) continue;
-    starts_.push_back({escape.node, localise(config, arena), false});
+  std::vector<Config> local;
+  for (const Config& config : after) {
+    local.push_back(config.state == kDead ? config : localise(config, arena));
+  }
+  const auto from = escape_lists_.get(escapes_id);
+  for (std::size_t i = 0; i < from.size(); i += 2) {
+    const Config& config = local[from[i + 1]];
+    if (config.state != kDead) starts_.push_back({from[i], config, false});
   }
   std::vector<Escape> escapes;
+  const Config* closed = nullptr;  // levels_[0] is that configuration, closed, and returned nothing
   for (std::size_t i = 0; i < starts_.size(); ++i) {
     if (starts_[i].taken) continue;
     const uint32_t root = starts_[i].node;
-    levels_[0].set.clear();
-    take_starts(i, levels_[0].set);
-    if (levels_[0].set.empty()) continue;
-    enter(root, levels_[0].set, escapes);
-    if (arena_->regs().take_unsure()) unsure_.push_back(root);
-    settle(levels_[0]);
-    walk_below(root, escapes);
+    const bool single = i + 1 == starts_.size() || starts_[i + 1].node != root;
+    if (single && closed != nullptr && *closed == starts_[i].config) {
+      for (const uint32_t token : vocabulary_.tokens_at(root)) allow(token);
+    } else {
+      levels_[0].set.clear();
+      take_starts(i, levels_[0].set);
+      if (levels_[0].set.empty()) continue;
+      const std::size_t known = escapes.size();
+      const bool alone = enter(root, levels_[0].set, escapes);
+      const bool unsure = arena_->regs().take_unsure();
+      if (unsure) unsure_.push_back(root);
+      settle(levels_[0], alone);
+      const bool again = single && !unsure && escapes.size() == known &&
+                         vocabulary_.has_children(root) &&
+                         !is_done_at_bottom(starts_[i].config, store_);
+      closed = again ? &starts_[i].config : nullptr;
+    }
+    if (!vocabulary_.has_children(root)) continue;
+    follow(TriePath{vocabulary_, vocabulary_.next(root)}, root, vocabulary_.depth(root), escapes);
   }
-  return finish_walk(key, std::move(escapes));
+  return finish_walk(key, std::move(escapes), nullptr);
 }
 
 // Adds all that starts at one node; `index` is the first of them.
@@ -309,16 +398,15 @@ void MaskStore::take_starts(std::size_t index, ConfigSet& set) {
 // Below the root frame nothing follows: the tokens that end exactly where it returned.
 uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
   static constexpr uint32_t kNothingBelow = 0;  // no child key is that short
-  const uint32_t key = keys_.intern({&kNothingBelow, 1}, parent + 1).id;
-  if (const auto known = entry_of_key_.find(key); known != entry_of_key_.end()) {
-    return known->second;
-  }
-  if (!walk) return kMissing;
+  const uint32_t escapes_id = entries_[parent].escapes;
+  const uint32_t key = keys_.intern({&kNothingBelow, 1}, escapes_id + 1).id;
+  if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   begin_walk();
-  for (const Escape& escape : entries_[parent].escapes) {
-    for (const uint32_t token : vocabulary_.tokens_at(escape.node)) allow(token);
+  const auto from = escape_lists_.get(escapes_id);
+  for (std::size_t i = 0; i < from.size(); i += 2) {
+    for (const uint32_t token : vocabulary_.tokens_at(from[i])) allow(token);
   }
-  return finish_walk(key, {});
+  return finish_walk(key, {}, nullptr);
 }
 
 // The configuration with its register in the walk's own arena and an unknown stack.
@@ -339,6 +427,7 @@ Config MaskStore::localise(const Config& config, Arena& arena) {
 void MaskStore::swap_scratch() {
   thread_local Scratch spare;
   found_.swap(spare.found);
+  touched_.swap(spare.touched);
   levels_.swap(spare.levels);
 }
 
@@ -347,60 +436,99 @@ void MaskStore::begin_walk() {
   arena_ = std::make_unique<Arena>();
   arena_->regs().set_memory(RegisterPool::Memory::kUnsure);
   unsure_.clear();
-  found_.assign(vocabulary_.mask_words(), 0);
+  if (found_.size() != vocabulary_.mask_words()) {  // the thread walked for another vocabulary
+    found_.assign(vocabulary_.mask_words(), 0);
+    touched_.assign(found_.size() / 64 + 1, 0);
+  }
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    for (; touched_[i] != 0; touched_[i] &= touched_[i] - 1) {
+      found_[i * 64 + static_cast<std::size_t>(std::countr_zero(touched_[i]))] = 0;
+    }
+  }
   starts_.clear();
   levels_.resize(vocabulary_.max_token_length() + 1);
   ++counters_.cold_walks;
 }
 
-uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes) {
+uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes, FreeText text) {
   const uint32_t id = entries_.grow();
   Entry& entry = entries_[id];
-  std::size_t count = 0;
-  for (const uint32_t word : found_) count += static_cast<std::size_t>(std::popcount(word));
-  entry.dense = count > found_.size() / 2;
-  if (entry.dense) {
-    entry.words = found_;
-  } else {
-    entry.words.reserve(count);
-    for (uint32_t i = 0; i < found_.size(); ++i) {
-      for (uint32_t word = found_[i]; word != 0; word &= word - 1) {
-        entry.words.push_back(i * 32 + static_cast<uint32_t>(std::countr_zero(word)));
-      }
-    }
-  }
-  std::ranges::sort(escapes);
-  for (const Escape& escape : escapes) entry.sets.push_back(escape.returned);
-  std::ranges::sort(entry.sets);
-  entry.sets.erase(std::unique(entry.sets.begin(), entry.sets.end()), entry.sets.end());
+  entry.text = std::move(text);
+  keep_found(entry);
+  keep_escapes(escapes, entry);
   entry.unsure = unsure_;
-  escapes.shrink_to_fit();
-  entry.escapes = std::move(escapes);
-  entry_of_key_.emplace(key, id);
+  if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);
+  entry_of_key_[key] = id;
   ++counters_.entries;
   counters_.memory_bytes += sizeof(Entry) + entry.memory_bytes();
+  if (entry.dense != nullptr) counters_.memory_bytes += bitmap_bytes(*entry.dense);
+  if (entry.text != nullptr && texts_.insert(entry.text.get()).second) {
+    counters_.memory_bytes += bitmap_bytes(*entry.text);
+  }
   arena_ = nullptr;
   swap_scratch();
   return id;
 }
 
+void MaskStore::keep_escapes(std::vector<Escape>& escapes, Entry& entry) {
+  std::ranges::sort(escapes);
+  KeyWords words;
+  words.reserve(2 * escapes.size());
+  std::unordered_map<SetId, uint32_t> index;
+  for (const Escape& escape : escapes) {
+    const auto [found, added] = index.try_emplace(escape.returned, entry.sets.size());
+    if (added) entry.sets.push_back(escape.returned);
+    words.push_back(escape.node);
+    words.push_back(found->second);
+  }
+  entry.escapes = escape_lists_.intern(words).id;
+}
+
+// What the walk allowed beyond the text's words: ids if they are few.
+void MaskStore::keep_found(Entry& entry) {
+  std::size_t count = 0;
+  const auto each = [&](auto visit) {
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      for (uint64_t words = touched_[i]; words != 0; words &= words - 1) {
+        const std::size_t at = i * 64 + static_cast<std::size_t>(std::countr_zero(words));
+        visit(at, entry.text == nullptr ? found_[at] : found_[at] & ~(*entry.text)[at]);
+      }
+    }
+  };
+  each([&](std::size_t, uint32_t word) { count += static_cast<std::size_t>(std::popcount(word)); });
+  if (count > found_.size() / 2) {
+    entry.dense = std::make_shared<const TokenClasses::Bitmap>(found_);
+    return;
+  }
+  entry.ids.reserve(count);
+  each([&](std::size_t at, uint32_t word) {
+    for (; word != 0; word &= word - 1) {
+      entry.ids.push_back(static_cast<uint32_t>(at * 32) +
+                          static_cast<uint32_t>(std::countr_zero(word)));
+    }
+  });
+}
+
 std::size_t MaskStore::memory_bytes() const {
   const std::size_t unused = entries_.chunk_bytes() - entries_.size() * sizeof(Entry);
-  return counters_.memory_bytes + unused + heap_bytes(keys_, entry_of_key_, runner_) +
-         heap_bytes(starts_, marked_, returned_, unsure_);
+  return counters_.memory_bytes + unused +
+         heap_bytes(escape_lists_, keys_, entry_of_key_, runner_) + heap::hash_table(texts_) +
+         heap_bytes(key_words_, after_, starts_, marked_, returned_, unsure_);
 }
 
 // --- the walk -----------------------------------------------------------------------------------
 
-// Walks the subtree below `node`; levels_[0] holds the closed configurations at it. Starts inside
-// the subtree that the walk comes by join it, so that no trie node is read twice for one entry.
-void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
-  const uint32_t base = vocabulary_.depth(node);
-  const uint32_t end = vocabulary_.next(node);
+// Walks what lies on the path below `node`; levels_[depth - base] holds the closed configurations
+// at it.
+// Starts inside the subtree that the walk comes by join it, so that no trie node is read twice for
+// one entry.
+template <typename Path>
+void MaskStore::follow(Path path, uint32_t node, uint32_t base, std::vector<Escape>& escapes) {
   uint64_t visited = 0;
   auto start = static_cast<std::size_t>(std::ranges::upper_bound(starts_, node, {}, &Start::node) -
                                         starts_.begin());
-  for (uint32_t i = node + 1; i < end;) {
+  for (uint32_t at = path.below(node); at < path.end();) {
+    const uint32_t i = path.node(at);
     ++visited;
     while (start < starts_.size() && starts_[start].node < i) ++start;
     const bool joined = start < starts_.size() && starts_[start].node == i;
@@ -410,16 +538,27 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     if (from.single && !joined && step_single(from, i, here)) {
       if (here.config.state == kDead) {
         if (arena_->regs().take_unsure()) unsure_.push_back(i);
-        i = vocabulary_.next(i);
+        at = path.behind(at);
         continue;
       }
       for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
-      if (runs_free(i, here)) {
+      if (follow_quoted(here, i, escapes)) {
+        at = path.behind(at);
+      } else if (runs_free(i, here)) {
         for (const uint32_t token : vocabulary_.tokens_below(i)) allow(token);
-        i = vocabulary_.next(i);
+        at = path.behind(at);
       } else {
-        ++i;
+        ++at;
       }
+      continue;
+    }
+    if (from.loops && !joined && is_space(vocabulary_.byte(i))) {
+      if (!loop(from, here)) {
+        at = path.behind(at);
+        continue;
+      }
+      for (const uint32_t token : vocabulary_.tokens_at(i)) allow(token);
+      ++at;
       continue;
     }
     here.set.clear();
@@ -431,14 +570,16 @@ void MaskStore::walk_below(uint32_t node, std::vector<Escape>& escapes) {
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
     if (joined) take_starts(start, here.set);
     if (here.set.empty()) {
-      i = vocabulary_.next(i);
+      at = path.behind(at);
       continue;
     }
-    enter(i, here.set, escapes);
+    const bool alone = enter(i, here.set, escapes);
     // A frame that returned at once may have led there.
     if (arena_->regs().take_unsure()) unsure_.push_back(i);
-    settle(here);
-    ++i;
+    settle(here, alone);
+    const bool over =
+        (here.single && is_done_at_bottom(here.config, store_)) || follow_quoted(here, i, escapes);
+    at = over ? path.behind(at) : at + 1;
   }
   counters_.visited_nodes += visited;
 }
@@ -447,8 +588,8 @@ bool MaskStore::runs_free(uint32_t node, const Depth& depth) {
   const Vocabulary::Subtree* below = vocabulary_.subtree(node);
   if (below == nullptr) return false;
   const FreeRun& run = store_.free_run(depth.config.state);
-  if (((below->ascii[0] & ~run.ascii[0]) | (below->ascii[1] & ~run.ascii[1])) != 0) return false;
-  if (below->beyond_ascii && !(run.utf8 && below->utf8)) return false;
+  if (!run.text.has_ascii_of(below->text)) return false;
+  if (below->text.beyond_ascii && !(run.text.beyond_ascii && below->utf8)) return false;
   const State& state = store_.state(depth.config.state);
   return below->code_points <=
          store_.family(state.family).free_length(depth.config.state, depth.config.reg);
@@ -485,8 +626,38 @@ bool MaskStore::step_single(const Depth& from, uint32_t node, Depth& to) {
   return true;
 }
 
-void MaskStore::settle(Depth& depth) {
+// One more byte of whitespace: the calls of the configuration are the same again.
+bool MaskStore::loop(const Depth& from, Depth& to) {
+  const Config& config = from.set[0];
+  if (config.run >= store_.state(config.state).whitespace_limit) return false;
+  to.set = from.set;
+  to.set.set_run(0, config.run + 1);
+  to.single = from.single;
+  to.reads_only = from.reads_only;
+  to.whitespace = from.whitespace;
+  to.loops = true;
+  to.config = to.set[0];
+  to.row = from.row;
+  return true;
+}
+
+// The first configuration reads whitespace, the others come from its calls and don't.
+bool MaskStore::loops(const ConfigSet& set, bool alone) const {
+  if (!alone || set.size() > ConfigSet::kLinear) return false;
+  const auto reads_space = [&](const Config& config) {
+    const bool loops = (store_.state(config.state).flags & kWhitespace) != 0;
+    return loops || std::ranges::any_of(kSpaces, [&](uint8_t byte) {
+             return store_.row(config.state).find(byte) != nullptr;
+           });
+  };
+  const uint16_t flags = store_.state(set[0].state).flags;
+  return (flags & kWhitespace) != 0 && (flags & kAccepts) == 0 &&
+         std::ranges::none_of(set.configs().subspan(1), reads_space);
+}
+
+void MaskStore::settle(Depth& depth, bool alone) {
   depth.single = depth.set.size() == 1;
+  depth.loops = loops(depth.set, alone);
   if (!depth.single) return;
   depth.config = depth.set[0];
   const uint16_t flags = store_.state(depth.config.state).flags;
@@ -496,8 +667,9 @@ void MaskStore::settle(Depth& depth) {
 }
 
 // Decides the tokens that end at a node, closes the configurations for its children and records
-// where the walk's first frame may have returned.
-void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes) {
+// where the walk's first frame may have returned. True if a single configuration led to all others
+// and the frame can't have returned.
+bool MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes) {
   const auto tokens = vocabulary_.tokens_at(node);
   bool inside = false;
   bool done = false;
@@ -508,7 +680,8 @@ void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escape
     for (const uint32_t token : tokens) allow(token);
   }
   const bool deeper = vocabulary_.has_children(node);
-  if (!deeper && (tokens.empty() || inside || !done)) return;
+  const bool single = set.size() == 1;
+  if (!deeper && (tokens.empty() || inside || !done)) return false;
   returned_.clear();
   if (deeper) {
     runner_.close(set, *arena_, &returned_);
@@ -521,6 +694,7 @@ void MaskStore::enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escape
   std::ranges::sort(returned_);
   returned_.erase(std::unique(returned_.begin(), returned_.end()), returned_.end());
   for (const SetId returned : returned_) escapes.push_back({node, returned});
+  return single && returned_.empty();
 }
 
 void MaskStore::add_token_symbols(StateId state) {

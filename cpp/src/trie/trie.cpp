@@ -4,6 +4,7 @@
 
 #include "maskwright/support/error.h"
 #include "maskwright/support/sorted_set.h"
+#include "support/unescape.h"
 
 namespace maskwright {
 
@@ -47,6 +48,8 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
   }
   build_trie();
   build_subtrees();
+  find_names();
+  classes_ = std::make_unique<const TokenClasses>(*this);
 }
 
 void Vocabulary::build_trie() {
@@ -95,12 +98,47 @@ void Vocabulary::build_trie() {
   byte_closed_ = alone == spellable_;
 }
 
+void Vocabulary::find_names() {
+  for (uint32_t id = 0; id < tokens_.size(); ++id) {
+    const std::string_view token = text(id);
+    const std::size_t first = token.find('"');
+    if (first == std::string_view::npos) continue;
+    if (token.find('\\') < first || token.find("\\\"") != std::string_view::npos) {
+      if (auto name = spelled_name(token)) escaped_ends_.push_back(std::move(*name));
+    }
+    for (std::size_t at = first; at < token.size(); at = token.find('"', at + 1)) {
+      if (auto name = spelled_name(token.substr(at + 1))) quoted_.push_back(std::move(*name));
+    }
+  }
+  make_set(quoted_);
+  make_set(escaped_ends_);
+}
+
+bool Vocabulary::quote(std::string_view text) const {
+  return std::ranges::binary_search(quoted_, text);
+}
+
+bool Vocabulary::end_name(std::string_view text) const {
+  if (std::ranges::binary_search(escaped_ends_, text)) return true;
+  uint32_t node = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(i < text.size() ? text[i] : '"');
+    const uint32_t end = next_[node];
+    uint32_t child = node + 1;
+    while (child < end && bytes_[child] != byte) child = next_[child];
+    if (child >= end) return false;
+    node = child;
+  }
+  return true;
+}
+
 std::size_t Vocabulary::memory_bytes() const {
   std::size_t total = bytes_.capacity() + leads_to_quote_.capacity() / 8 +
                       (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
                        token_begin_.capacity() + token_ids_.capacity()) *
                           4;
-  total += subtrees_.capacity() * sizeof(Subtree);
+  total += (quoted_.capacity() + escaped_ends_.capacity()) * sizeof(std::string);
+  total += subtrees_.capacity() * sizeof(Subtree) + classes_->memory_bytes();
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);
   }

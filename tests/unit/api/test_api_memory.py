@@ -24,21 +24,9 @@ INFO = TokenizerInfo(TOKENS, stop_token_ids=len(TOKENS) - 1)
 
 class _Mallinfo(ctypes.Structure):
     _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in (
-            [
-                "arena",
-                "ordblks",
-                "smblks",
-                "hblks",
-                "hblkhd",
-                "usmblks",
-                "fsmblks",
-                "uordblks",
-                "fordblks",
-                "keepcost",
-            ]
-        )
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
+        *((name, ctypes.c_size_t) for name in ("usmblks", "fsmblks", "uordblks")),
+        *((name, ctypes.c_size_t) for name in ("fordblks", "keepcost")),
     ]
 
 

@@ -27,6 +27,8 @@ struct Config {
   Reg reg = 0;
   uint32_t run = 0;  // bytes of the current whitespace run
   StackRef stack = kBottom;
+
+  bool operator==(const Config&) const = default;
 };
 
 // Stacks and registers of a matcher and its forks, or of one mask walk.
@@ -100,6 +102,8 @@ class Arena {
 // A set of configurations with unique {state, register, run}.
 class ConfigSet {
  public:
+  static constexpr std::size_t kLinear = 12;  // a set up to this size is searched without an index
+
   enum class Change : uint8_t { kNone, kAdded, kGrown };
   struct Added {
     uint32_t index;
@@ -115,6 +119,8 @@ class ConfigSet {
   std::size_t size() const { return configs_.size(); }
   const Config& operator[](std::size_t i) const { return configs_[i]; }
   void set_stack(std::size_t i, StackRef stack) { configs_[i].stack = stack; }
+  // Of a set without an index.
+  void set_run(std::size_t i, uint32_t run) { configs_[i].run = run; }
   std::span<const Config> configs() const { return configs_; }
   std::size_t memory_bytes() const { return heap_bytes(configs_, index_); }
 

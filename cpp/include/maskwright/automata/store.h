@@ -24,12 +24,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "maskwright/support/byte_set.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 #include "maskwright/support/stable_pool.h"
+#include "maskwright/support/text_class.h"
+#include "maskwright/support/token_texts.h"
 
 namespace maskwright {
 
@@ -75,10 +79,21 @@ enum StateFlag : uint16_t {
   kSuspects = 1024,        // suspect() may be true
 };
 
-// The bytes that lead a state back to itself: in free text that is most of them.
+inline constexpr std::array<uint8_t, 4> kSpaces{' ', '\n', '\t', '\r'};
+inline bool is_space(uint8_t byte) {
+  return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
+// A state with one of these needs more than its row.
+inline constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
+
+// What a state reads as free text: the characters that lead it back to itself.
 struct FreeRun {
-  std::array<uint64_t, 2> ascii{};  // bytes below 0x80
-  bool utf8 = false;                // every code point from U+0080 on, by its UTF-8 bytes
+  TextClass text;
+  // What is read besides leads elsewhere at once: a text of other characters needs one of these.
+  // Nothing is known if the state reads bytes beyond ASCII that aren't UTF-8.
+  ByteSet others;
+  bool decides = false;  // `others` is known, and nothing but reading happens on the way
 };
 
 struct State {
@@ -221,8 +236,14 @@ class Family {
                       RegisterPool& regs);
   // The state behind an edge where no register stops it; kDead if that can't be said.
   virtual StateId unhindered(const Edge& edge);
-  // For how many code points (edges from the state to itself) no register stops a free run.
+  // How many code points of a free run can be read; no more than that can.
   virtual uint32_t free_length(StateId state, Reg reg);
+  // A backslash begins an escape of any code point, which leads back to the state like the others.
+  virtual bool reads_escapes(StateId state);
+  // All texts of a class can be read from here that begin at most so many code points, and no
+  // longer ones, though not back to the state itself; false if that can't be said at once.
+  virtual bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
+                         uint32_t& length);
   // The callee ids for which the frame may end here (kDynamicAccepts).
   virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
   // The callees of a state with kCalls and no single callee.
@@ -258,8 +279,8 @@ class Family {
 
 class Store {
  public:
-  // max_advance: the bytes of the longest token.
-  explicit Store(uint32_t max_advance);
+  // max_advance: the bytes of the longest token. `tokens` outlives this; null: nothing is known.
+  explicit Store(uint32_t max_advance, const TokenTexts* tokens = nullptr);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
@@ -288,6 +309,13 @@ class Store {
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
 
   uint32_t max_advance() const { return max_advance_; }
+  // TokenTexts, or true where nothing is known.
+  bool tokens_end_name(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->end_name(text);
+  }
+  bool tokens_quote(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->quote(text);
+  }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
   // Takes constant time.
@@ -297,8 +325,10 @@ class Store {
   const Row& expand(StateId id);
   const FreeRun& find_free_run(StateId id);
   StateId follow(StateId from, uint8_t lo, uint8_t hi);
+  bool follow_utf8(StateId id, bool& exactly);
 
   uint32_t max_advance_;
+  const TokenTexts* tokens_;
   std::array<Family*, static_cast<std::size_t>(FamilyId::kCount)> families_{};
   std::unique_ptr<Family> done_;
   WordInterner contents_;  // tag = family; ids are state ids

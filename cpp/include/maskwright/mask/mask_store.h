@@ -8,7 +8,9 @@
 // union along its path; the mask of a set of configurations is the union of theirs.
 //
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
-// counters far from their bounds share entries. What families leave out of keys although it decides
+// counters far from their bounds share entries. A state that reads free text takes the words of the
+// text as one bitmap and walks the residue only (trie/token_classes.h). What follows equal escapes
+// is one entry, wherever the escapes come from. What families leave out of keys although it decides
 // is put right at the end: a *guarded* configuration, or a *suspect*, refuses some trie nodes that
 // its entries allow (a short walk, each time), and nodes where a walk was *unsure* are read each
 // time.
@@ -22,6 +24,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "maskwright/automata/run.h"
@@ -63,14 +66,19 @@ class MaskStore {
     Config config;
     bool taken;
   };
+  using FreeText = std::shared_ptr<const TokenClasses::Bitmap>;
+  // The mask is the union of what is there of the first three.
   struct Entry {
-    std::vector<uint32_t> words;  // dense bits, or token ids if sparse
-    bool dense = false;
-    std::vector<Escape> escapes;   // sorted, without duplicates
-    std::vector<SetId> sets;       // the distinct sets among the escapes, sorted
+    FreeText text;   // the words of a class; the vocabulary may have it too
+    FreeText dense;  // all else, if that is much
+    std::vector<uint32_t> ids;
+    uint32_t escapes = 0;          // where the frame may have returned, by node (escape_lists_)
+    std::vector<SetId> sets;       // the distinct sets that it returned there
     std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
 
-    std::size_t memory_bytes() const { return heap_bytes(words, escapes, sets, unsure); }
+    std::size_t memory_bytes() const {
+      return heap_bytes(ids, sets, unsure);
+    }  // without what is shared
   };
   // The closed configurations at one depth of the walk. A single one is kept apart with its row:
   // that is nearly every node of nearly every walk.
@@ -78,6 +86,7 @@ class MaskStore {
     bool single = false;
     bool reads_only = false;  // the single state has nothing but its row
     bool whitespace = false;
+    bool loops = false;  // whitespace changes nothing but the length of its run
     Config config;
     const Row* row = nullptr;
     ConfigSet set;
@@ -86,6 +95,7 @@ class MaskStore {
   // grammars.
   struct Scratch {
     std::vector<uint32_t> found;
+    std::vector<uint64_t> touched;
     std::vector<Depth> levels;
   };
   // An entry to apply, with the stacks below its last frame.
@@ -95,7 +105,7 @@ class MaskStore {
     std::vector<StackRef> more;  // stacks still to be joined
   };
 
-  bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool walk,
+  bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank, bool walk,
              std::vector<uint32_t>& unsure);
   void read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
                std::span<uint32_t> row);
@@ -109,7 +119,7 @@ class MaskStore {
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
   uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
   uint32_t last_entry(uint32_t parent, bool walk);
-  void render(const Entry& entry, std::span<uint32_t> row) const;
+  static void render(const Entry& entry, std::span<uint32_t> row, bool& blank);
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
   StackRef joined(const Level& level, Arena& arena);
 
@@ -117,16 +127,30 @@ class MaskStore {
   Config localise(const Config& config, Arena& arena);
   void swap_scratch();
   void begin_walk();
-  uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes);
+  FreeRun free_run(const Config& config, uint32_t& length);
+  FreeText free_text(const Config& config, std::shared_ptr<const Residue>& residue);
+  uint32_t known_entry(uint32_t key) const {
+    return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
+  }
+  uint32_t finish_walk(uint32_t key, std::vector<Escape> escapes, FreeText text);
+  void keep_found(Entry& entry);
+  void keep_escapes(std::vector<Escape>& escapes, Entry& entry);
   void take_starts(std::size_t index, ConfigSet& set);
-  void walk_below(uint32_t node, std::vector<Escape>& escapes);
+  template <typename Path>
+  void follow(Path path, uint32_t node, uint32_t base, std::vector<Escape>& escapes);
+  bool follow_quoted(const Depth& depth, uint32_t node, std::vector<Escape>& escapes);
   // All texts below the node are a free run of the single configuration's state.
   bool runs_free(uint32_t node, const Depth& depth);
   bool step_single(const Depth& from, uint32_t node, Depth& to);
-  void enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
-  void settle(Depth& depth);
+  bool enter(uint32_t node, ConfigSet& set, std::vector<Escape>& escapes);
+  bool loop(const Depth& from, Depth& to);
+  bool loops(const ConfigSet& set, bool alone) const;
+  void settle(Depth& depth, bool alone);
   void add_token_symbols(StateId state);
-  void allow(uint32_t token) { found_[token / 32] |= 1U << token % 32; }
+  void allow(uint32_t token) {
+    found_[token / 32] |= 1U << token % 32;
+    touched_[token / 2048] |= uint64_t{1} << token / 32 % 64;
+  }
 
   static constexpr uint32_t kMissing = kNone;
 
@@ -137,14 +161,23 @@ class MaskStore {
   Runner runner_;
   WayOut way_out_;
 
-  WordInterner keys_;  // tag 0: root entries; tag n + 1: children of entry n
-  std::unordered_map<uint32_t, uint32_t> entry_of_key_;
+  // (node, index among the sets of the entry)... Entries that return at the same nodes share what
+  // follows them if their callers do the same there, whatever the sets are.
+  WordInterner escape_lists_;
+  WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
+  std::vector<uint32_t> entry_of_key_;
   StablePool<Entry> entries_;
+  std::unordered_set<const void*> texts_;  // of all entries
   MaskCounters counters_;
+
+  // Scratch of one look-up.
+  KeyWords key_words_;
+  std::vector<Config> after_;
 
   // Scratch of one walk, empty between walks.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
+  std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
   std::vector<Depth> levels_;
   // Scratch that stays.
   std::vector<Start> starts_;  // by node

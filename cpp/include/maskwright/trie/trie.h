@@ -9,19 +9,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "maskwright/support/text_class.h"
+#include "maskwright/support/token_texts.h"
+#include "maskwright/trie/token_classes.h"
+
 namespace maskwright {
 
-class Vocabulary {
+class Vocabulary final : public TokenTexts {
  public:
   // tokens[i] = bytes of id i. vocab_size >= tokens.size() pads with ids that no text matches.
   // Raises Error(kTokenizer) for an id out of range or no usable token at all.
   Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
              std::vector<uint32_t> special_token_ids, std::vector<uint32_t> stop_token_ids);
+  Vocabulary(const Vocabulary&) = delete;  // its classes refer to it
+  Vocabulary& operator=(const Vocabulary&) = delete;
 
   uint32_t vocab_size() const { return vocab_size_; }
   uint32_t mask_words() const { return (vocab_size_ + 31) / 32; }
@@ -55,10 +62,9 @@ class Vocabulary {
 
   // What the texts below a node are made of, read from a code point boundary at the node.
   struct Subtree {
-    std::array<uint64_t, 2> ascii{};  // the bytes below 0x80 that occur
-    uint32_t code_points = 0;         // the most that one text begins
-    bool beyond_ascii = false;        // other bytes occur
-    bool utf8 = false;                // every text is valid UTF-8 or can be continued to it
+    TextClass text;            // the bytes that occur
+    uint32_t code_points = 0;  // the most that one text begins
+    bool utf8 = false;         // every text is valid UTF-8 or can be continued to it
   };
   // Null for small subtrees, for which looking is as cheap as walking.
   const Subtree* subtree(uint32_t node) const {
@@ -69,6 +75,9 @@ class Vocabulary {
   std::span<const uint32_t> tokens_from(uint32_t node) const {
     return {token_ids_.data() + token_begin_[node], token_begin_[next_[node]] - token_begin_[node]};
   }
+  bool end_name(std::string_view text) const override;
+  bool quote(std::string_view text) const override;
+  const TokenClasses& classes() const { return *classes_; }
   std::size_t memory_bytes() const;
 
  private:
@@ -76,6 +85,7 @@ class Vocabulary {
 
   void build_trie();
   void build_subtrees();
+  void find_names();
 
   std::vector<std::string> tokens_;
   std::vector<bool> ordinary_;
@@ -93,6 +103,9 @@ class Vocabulary {
   std::vector<uint32_t> token_ids_;
   std::vector<uint32_t> subtree_index_;
   std::vector<Subtree> subtrees_;
+  std::vector<std::string> quoted_;        // sorted
+  std::vector<std::string> escaped_ends_;  // sorted; of end_name() those with an escape
+  std::unique_ptr<const TokenClasses> classes_;
 };
 
 }  // namespace maskwright

@@ -1,4 +1,4 @@
-#include "json/unescape.h"
+#include "support/unescape.h"
 
 namespace maskwright {
 
@@ -127,6 +127,32 @@ void spelling_steps(Spelling spelling, uint32_t value, std::vector<SpellingStep>
     case Spelling::kTailF4: steps.bytes(0x80, 0x8F, 0x3F, Spelling::kTail2, 4 << 6); break;
     case Spelling::kCount: break;
   }
+}
+
+bool SpellingReader::read(uint8_t byte) {
+  steps_.clear();
+  spelling_steps(spelling_, spelling_ == Spelling::kBetween ? 0 : value_, steps_);
+  for (const SpellingStep& step : steps_) {
+    if (step.byte != byte && (step.twin == 0 || step.twin != byte)) continue;
+    spelling_ = step.next;
+    value_ = step.value;
+    return true;
+  }
+  return false;
+}
+
+std::optional<std::string> spelled_name(std::string_view spelled) {
+  std::string name;
+  SpellingReader reader;
+  for (const char unit : spelled) {
+    if (unit == '"' && reader.between()) return name;
+    if (!reader.read(static_cast<uint8_t>(unit))) return std::nullopt;
+    if (!reader.between()) continue;
+    for (const uint8_t byte : encode_utf8(reader.code_point()).bytes()) {
+      name.push_back(static_cast<char>(byte));
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace maskwright

@@ -12,9 +12,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "maskwright/support/code_points.h"
+#include "maskwright/support/text_class.h"
 
 namespace maskwright {
 
@@ -41,6 +45,13 @@ enum class Spelling : uint8_t {
   kTailF4,  // after F4: 80..8F
   kCount,
 };
+
+// The characters that are spelled as they are.
+inline constexpr TextClass kRawText{
+    {(~uint64_t{0} << 0x20) & ~(uint64_t{1} << '"'), ~(uint64_t{1} << ('\\' - 0x40))}, true, false};
+
+// All characters, however they are spelled.
+inline constexpr TextClass kSpelledText{kRawText.ascii, true, true};
 
 struct ShortEscape {
   char letter;  // after the backslash
@@ -77,6 +88,25 @@ struct SpellingStep {
 // one into kEscape, kHex4 or kHexD, whose reach is wide and may overlap the others. The closing
 // quote is not among them.
 void spelling_steps(Spelling spelling, uint32_t value, std::vector<SpellingStep>& out);
+
+// Reads a text byte by byte.
+class SpellingReader {
+ public:
+  // False if the byte can't come; nothing else is told about the text then.
+  bool read(uint8_t byte);
+  bool between() const { return spelling_ == Spelling::kBetween; }
+  // The code point that the last byte ended; between() only.
+  uint32_t code_point() const { return value_; }
+
+ private:
+  Spelling spelling_ = Spelling::kBetween;
+  uint32_t value_ = 0;
+  std::vector<SpellingStep> steps_;
+};
+
+// The text, as UTF-8, that is spelled up to the first quotation mark; nothing if there is none or
+// something else comes before it.
+std::optional<std::string> spelled_name(std::string_view spelled);
 
 inline bool is_wide(Spelling next) {
   return next == Spelling::kEscape || next == Spelling::kHex4 || next == Spelling::kHexD;

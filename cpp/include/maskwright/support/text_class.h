@@ -1,0 +1,27 @@
+// A class of characters as the vocabulary's bitmaps know them: any set of ASCII characters, all
+// other code points or none, and what JSON strings spell with a backslash or not.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace maskwright {
+
+struct TextClass {
+  std::array<uint64_t, 2> ascii{};  // bytes below 0x80
+  bool beyond_ascii = false;        // every code point from U+0080 on, by its UTF-8 bytes
+  bool escapes = false;             // every code point as JSON escapes it
+
+  bool operator==(const TextClass&) const = default;
+  void add(uint8_t byte) { ascii[byte / 64] |= uint64_t{1} << byte % 64; }
+  bool has(uint8_t byte) const { return (ascii[byte / 64] >> byte % 64 & 1) != 0; }
+  bool has_any_of(const TextClass& other) const {
+    return ((other.ascii[0] & ascii[0]) | (other.ascii[1] & ascii[1])) != 0;
+  }
+  bool has_ascii_of(const TextClass& other) const {
+    return ((other.ascii[0] & ~ascii[0]) | (other.ascii[1] & ~ascii[1])) == 0;
+  }
+  bool empty() const { return ascii[0] == 0 && ascii[1] == 0 && !beyond_ascii; }
+};
+
+}  // namespace maskwright

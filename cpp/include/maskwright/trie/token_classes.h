@@ -1,0 +1,111 @@
+// Which tokens are made of a class of characters, for any class, and where to look for the others.
+//
+// Idea: in a state that reads free text, a token that is made of its characters alone needs no walk
+// (*words*), and a token with another byte matters only if the state reads that byte. So a mask is
+// one bitmap and a walk over the *residue*: the part of the trie on the way to tokens with one of a
+// few bytes. For JSON strings that is every token with a quotation mark, a hundredth of the trie.
+//
+// Bitmaps over tokens: a segment tree over the ASCII bytes, each block the tokens that contain one
+// of its bytes; the tokens beyond ASCII; those that are UTF-8 as far as they go; for small n, those
+// that begin at most n code points. Words are some ten blocks taken out of these. Residues are
+// merged from a list of nodes for each byte that is not too common.
+//
+// Size: 290 bitmaps of the vocabulary and the lists. Building is linear in the trie times the
+// distinct bytes of a token. Results are kept, up to a number; safe to use from several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "maskwright/support/byte_set.h"
+#include "maskwright/support/text_class.h"
+
+namespace maskwright {
+
+class Vocabulary;
+
+// Part of a trie: all nodes at, above and below those of some bytes, in depth-first order.
+struct Residue {
+  std::vector<uint32_t> nodes;
+  std::vector<uint32_t> next;  // index of the first node behind the subtree of nodes[i]
+};
+
+class TokenClasses {
+ public:
+  using Bitmap = std::vector<uint32_t>;
+
+  explicit TokenClasses(const Vocabulary& vocabulary);
+  TokenClasses(const TokenClasses&) = delete;
+  TokenClasses& operator=(const TokenClasses&) = delete;
+
+  // The tokens made of characters of the class that begin at most so many. One that ends inside a
+  // code point, or inside the escape of one, is among them if it can be continued.
+  std::shared_ptr<const Bitmap> words(const TextClass& text, uint32_t max_code_points) const;
+  // The way to all tokens with one of the bytes; nothing if that is so much of the trie that a walk
+  // of the whole is as good.
+  std::shared_ptr<const Residue> residue(const ByteSet& bytes) const;
+
+  // Of the tokens that begin with a quotation mark those that go on as JSON spells the text between
+  // two marks, and the way to those with another mark: null unless `node` is the first mark's.
+  std::span<const uint32_t> quoted_words() const { return quoted_words_; }
+  const Residue* quoted_residue(uint32_t node) const {
+    return node == quote_node_ ? &quoted_residue_ : nullptr;
+  }
+
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Words {
+    TextClass text;
+    uint32_t max_code_points;
+    std::shared_ptr<const Bitmap> bitmap;
+  };
+  struct Way {
+    ByteSet bytes;
+    std::shared_ptr<const Residue> residue;
+  };
+
+  static constexpr uint32_t kShort = 32;
+
+  void build_bitmaps();
+  void build_ways();
+  void build_quoted();
+  Residue with_next(std::vector<uint32_t> nodes) const;
+  std::span<uint32_t> block(std::size_t index) {
+    return std::span(blocks_).subspan(index * words_, words_);
+  }
+  std::span<const uint32_t> block(std::size_t index) const {
+    return std::span(blocks_).subspan(index * words_, words_);
+  }
+  void take_out(std::size_t index, uint32_t first, uint32_t size, const TextClass& text,
+                Bitmap& out) const;
+  Bitmap make_words(const TextClass& text, uint32_t max_code_points) const;
+  std::shared_ptr<const Residue> make_residue(const ByteSet& bytes) const;
+
+  const Vocabulary& vocabulary_;
+  std::size_t words_;  // of a bitmap
+  // Blocks: 0 the tokens beyond ASCII; 1 the root, 2i and 2i + 1 below block i, 128 leaves.
+  std::vector<uint32_t> blocks_;
+  Bitmap utf8_;                // UTF-8 as far as they go
+  std::vector<Bitmap> up_to_;  // for n < kShort those that begin at most n code points
+  std::vector<std::pair<uint32_t, uint32_t>> long_;  // others: code points, id; the longest first
+  std::vector<std::pair<uint32_t, uint32_t>> escaped_;  // code points, id; the shortest first
+  uint32_t quote_node_ = 0xFFFFFFFF;
+  std::vector<uint32_t> quoted_words_;
+  Residue quoted_residue_;
+  std::vector<uint32_t> ways_;       // nodes of each byte's residue
+  std::vector<uint32_t> way_begin_;  // per byte, and the end
+  ByteSet common_;                   // bytes without a list
+
+  mutable std::mutex mutex_;
+  mutable std::list<Words> known_words_;  // the last used first
+  mutable std::list<Way> known_ways_;
+};
+
+}  // namespace maskwright

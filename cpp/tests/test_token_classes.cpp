@@ -1,0 +1,172 @@
+// Bitmaps and residues of token classes against a look at every token.
+#include <doctest/doctest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "maskwright/trie/trie.h"
+#include "support/unescape.h"
+
+using namespace maskwright;
+
+namespace {
+
+Vocabulary random_vocabulary(std::mt19937& random) {
+  const std::vector<std::string> pieces{"a",        "b",    "Z",    "0",      " ",       "\n",
+                                        "\"",       "\\",   "\\\"", "\\u00e", "\\u0041", "\xC3\xA9",
+                                        "\xE2\x82", "\xAC", "\xFF", "{",      ":",       "\\n"};
+  std::vector<std::string> tokens;
+  for (uint32_t byte = 0; byte < 256; ++byte) tokens.emplace_back(1, static_cast<char>(byte));
+  for (int i = 0; i < 600; ++i) {
+    std::string token;
+    for (auto n = 1 + random() % 6; n > 0; --n) token += pieces[random() % pieces.size()];
+    tokens.push_back(token);
+  }
+  tokens.emplace_back(80, 'a');
+  tokens.emplace_back(40, ' ');
+  return {tokens, static_cast<uint32_t>(tokens.size()) + 5, {7}, {3}};
+}
+
+TextClass random_class(std::mt19937& random) {
+  TextClass text;
+  for (const char c : std::string("abZ0 \n{:\"\\")) {
+    if (random() % 2 != 0) text.add(static_cast<uint8_t>(c));
+  }
+  text.beyond_ascii = random() % 2 != 0;
+  return text;
+}
+
+uint32_t code_points(std::string_view text) {
+  uint32_t begun = 0;
+  for (const char c : text) begun += (static_cast<uint8_t>(c) & 0xC0) != 0x80 ? 1 : 0;
+  return begun;
+}
+
+// Valid, or the beginning of something valid.
+bool is_utf8_so_far(std::string_view text) {
+  for (const std::string rest : {"", "\x80", "\x80\x80", "\x80\x80\x80", "\xA0", "\xA0\x80", "\x90",
+                                 "\x90\x80", "\x90\x80\x80", "\xA0\x80\x80"}) {
+    if (valid_utf8(std::string(text) + rest)) return true;
+  }
+  return false;
+}
+
+bool is_word(std::string_view text, const TextClass& of, uint32_t most) {
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte < 0x80 ? !of.has(byte) : !of.beyond_ascii) return false;
+  }
+  return is_utf8_so_far(text) && code_points(text) <= most;
+}
+
+}  // namespace
+
+TEST_CASE("words are the tokens made of the class") {
+  for (uint32_t seed = 0; seed < 5; ++seed) {
+    std::mt19937 random(seed);
+    const Vocabulary vocabulary = random_vocabulary(random);
+    for (int i = 0; i < 40; ++i) {
+      const TextClass text = random_class(random);
+      const uint32_t most =
+          std::vector<uint32_t>{0, 1, 2, 3, 31, 32, 39, 40, 79, 1000}[random() % 10];
+      const auto words = vocabulary.classes().words(text, most);
+      REQUIRE(words->size() == vocabulary.mask_words());
+      for (uint32_t id = 0; id < vocabulary.mask_words() * 32; ++id) {
+        const std::string_view token = vocabulary.text(id);
+        const bool expected = !token.empty() && is_word(token, text, most);
+        const bool found = ((*words)[id / 32] >> id % 32 & 1) != 0;
+        CHECK_MESSAGE(found == expected, "token ", id, " of seed ", seed);
+      }
+    }
+  }
+}
+
+TEST_CASE("with escapes, words are what JSON spells") {
+  std::mt19937 random(11);
+  const Vocabulary vocabulary = random_vocabulary(random);
+  for (const uint32_t most : {0U, 1U, 2U, 5U, 1000U}) {
+    const auto words = vocabulary.classes().words(kSpelledText, most);
+    for (uint32_t id = 0; id < vocabulary.vocab_size(); ++id) {
+      const std::string_view token = vocabulary.text(id);
+      SpellingReader reader;
+      uint32_t begun = 0;
+      bool fits = !token.empty();
+      for (std::size_t i = 0; i < token.size() && fits; ++i) {
+        begun += reader.between() ? 1 : 0;
+        fits = reader.read(static_cast<uint8_t>(token[i]));
+      }
+      const bool found = ((*words)[id / 32] >> id % 32 & 1) != 0;
+      CHECK(found == (fits && begun <= most));
+    }
+  }
+}
+
+TEST_CASE("a residue is the way to all tokens with one of the bytes") {
+  std::mt19937 random(5);
+  const Vocabulary vocabulary = random_vocabulary(random);
+  for (int i = 0; i < 20; ++i) {
+    ByteSet bytes;
+    for (const char c : std::string("\"\\{Z\xFF")) {
+      if (random() % 2 != 0) bytes.add(static_cast<uint8_t>(c));
+    }
+    const auto residue = vocabulary.classes().residue(bytes);
+    if (residue == nullptr) continue;  // so common that a walk of the whole is as good
+    std::set<uint32_t> reached;
+    for (const uint32_t node : residue->nodes) {
+      for (const uint32_t token : vocabulary.tokens_at(node)) reached.insert(token);
+    }
+    for (uint32_t id = 0; id < vocabulary.vocab_size(); ++id) {
+      bool has = false;
+      for (const char c : vocabulary.text(id)) has = has || bytes.has(static_cast<uint8_t>(c));
+      if (has) CHECK(reached.contains(id));
+    }
+    for (std::size_t at = 0; at < residue->nodes.size(); ++at) {
+      const uint32_t end = vocabulary.next(residue->nodes[at]);
+      const uint32_t behind = residue->next[at];
+      CHECK((behind == residue->nodes.size() || residue->nodes[behind] >= end));
+      CHECK(residue->nodes[behind - 1] < end);
+    }
+  }
+}
+
+TEST_CASE("quoted words and their residue are all tokens that go on behind a first mark") {
+  std::mt19937 random(9);
+  const Vocabulary vocabulary = random_vocabulary(random);
+  const TokenClasses& classes = vocabulary.classes();
+  uint32_t mark = 1;
+  while (vocabulary.byte(mark) != '"') mark = vocabulary.next(mark);
+  const Residue* residue = classes.quoted_residue(mark);
+  REQUIRE(residue != nullptr);
+  CHECK(classes.quoted_residue(mark + 1) == nullptr);
+  const std::set<uint32_t> words(classes.quoted_words().begin(), classes.quoted_words().end());
+  std::set<uint32_t> others;
+  for (const uint32_t node : residue->nodes) {
+    for (const uint32_t token : vocabulary.tokens_at(node)) others.insert(token);
+  }
+  CHECK(!words.empty());
+  for (const uint32_t id : vocabulary.tokens_below(mark)) {
+    const std::string_view rest = vocabulary.text(id).substr(1);
+    SpellingReader reader;
+    bool spelled = true;
+    for (const char c : rest) spelled = spelled && reader.read(static_cast<uint8_t>(c));
+    CHECK(words.contains(id) == spelled);
+    if (rest.find('"') != std::string_view::npos) CHECK(others.contains(id));
+  }
+}
+
+TEST_CASE("names that tokens end or hold") {
+  const Vocabulary vocabulary(
+      {"me\"", "name\": ", "\\u0061b\"", "a\\\"\"", "{\"id\":\"", "\"x", "\\"}, 8, {}, {});
+  CHECK(vocabulary.end_name("me"));
+  CHECK(vocabulary.end_name("name"));
+  CHECK(vocabulary.end_name("ab"));
+  CHECK(vocabulary.end_name("a\""));
+  CHECK(!vocabulary.end_name("id"));
+  CHECK(!vocabulary.end_name("nam"));
+  CHECK(vocabulary.quote("id"));
+  CHECK(vocabulary.quote(":"));
+  CHECK(!vocabulary.quote("x"));
+  CHECK(!vocabulary.quote("me"));
+}
