@@ -9,6 +9,7 @@
 #include "register.h"
 
 namespace nb = nanobind;
+using maskwright::ByteLedger;
 using maskwright::CompiledGrammar;
 using maskwright::CompileLimits;
 using maskwright::Vocabulary;
@@ -18,13 +19,16 @@ namespace {
 std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
                                          std::shared_ptr<Vocabulary> vocabulary,
                                          uint32_t max_states, uint32_t max_targets,
-                                         uint32_t max_clauses, uint32_t max_lang_states) {
+                                         uint32_t max_clauses, uint32_t max_lang_states,
+                                         std::size_t around_bytes) {
   CompileLimits limits;
   limits.rules.max_states = max_states;
   limits.json = {max_targets, max_clauses, max_lang_states};
   const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
   const nb::gil_scoped_release release;
-  return maskwright::compile(buffer, std::move(vocabulary), limits);
+  auto grammar = maskwright::compile(buffer, std::move(vocabulary), limits);
+  grammar->set_around_bytes(around_bytes);
+  return grammar;
 }
 
 nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) {
@@ -45,9 +49,17 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
 
 void register_compiled(nb::module_& m) {
   const CompileLimits limits;
+  nb::class_<ByteLedger>(m, "ByteLedger", "Memory of the compiled grammars that are charged to it.")
+      .def(nb::init<>())
+      .def_prop_ro("bytes", &ByteLedger::bytes);
   nb::class_<CompiledGrammar>(
       m, "CompiledGrammar", "A grammar compiled for one vocabulary; immutable, shared by matchers.")
-      .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
+      .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes,
+                   "As of the last call that computed something; waits for nothing.")
+      .def_prop_ro("around_bytes", &CompiledGrammar::around_bytes,
+                   "The part of it that its owner gave.")
+      .def("charge_to", &CompiledGrammar::charge_to, nb::arg("ledger").none(),
+           "Have the ledger count this grammar from now on; None: nobody.")
       .def("counters", &counters,
            "Counts of what was built so far: states, rows, positions, searched_places, masks, "
            "mask_bytes, cold_walks, visited_nodes.");
@@ -55,6 +67,7 @@ void register_compiled(nb::module_& m) {
         nb::arg("max_states") = limits.rules.max_states,
         nb::arg("max_targets") = limits.json.max_targets,
         nb::arg("max_clauses") = limits.json.max_clauses,
-        nb::arg("max_lang_states") = limits.json.max_lang_states,
-        "Compile an IR buffer for a vocabulary. Releases the GIL.");
+        nb::arg("max_lang_states") = limits.json.max_lang_states, nb::arg("around_bytes") = 0,
+        "Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the "
+        "grammar's: what its owner needs for it.");
 }

@@ -61,6 +61,9 @@ class TableTestLang final : public Lang {
   bool accepts(uint32_t state) override { return accepting_[state]; }
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override { return horizon_; }
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(arcs_, accepting_, lengths_);
+  }
 
  private:
   static constexpr uint32_t kLongest = 80;

@@ -30,19 +30,37 @@ class Vocabulary:
     @property
     def memory_bytes(self) -> int: ...
 
+class ByteLedger:
+    """Memory of the compiled grammars that are charged to it."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def bytes(self) -> int: ...
+
 class CompiledGrammar:
     """A grammar compiled for one vocabulary; immutable, shared by matchers."""
 
     @property
-    def memory_bytes(self) -> int: ...
+    def memory_bytes(self) -> int:
+        """As of the last call that computed something; waits for nothing."""
+
+    @property
+    def around_bytes(self) -> int:
+        """The part of it that its owner gave."""
+
+    def charge_to(self, ledger: ByteLedger | None) -> None:
+        """Have the ledger count this grammar from now on; None: nobody."""
 
     def counters(self) -> dict[str, int]:
         """
         Counts of what was built so far: states, rows, positions, searched_places, masks, mask_bytes, cold_walks, visited_nodes.
         """
 
-def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000) -> CompiledGrammar:
-    """Compile an IR buffer for a vocabulary. Releases the GIL."""
+def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0) -> CompiledGrammar:
+    """
+    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it.
+    """
 
 class Matcher:
     """Follows tokens; see maskwright.GrammarMatcher."""

@@ -1,11 +1,13 @@
 """A cache of compiled grammars: one computation per key, least recently used first out.
 
 Idea: one lock guards two dictionaries, finished entries and computations in flight. Nothing is
-computed, measured or freed under the lock: the first caller of a key computes, the others wait for
-its result, value or exception. `clear` swaps both dictionaries, so whatever was in flight finds
-itself forgotten and is delivered to its callers without being kept.
-Cost: a lock and a dictionary look-up per hit. With a limit, an insertion measures all entries,
-because a compiled grammar grows while masks are computed.
+computed or freed under the lock: the first caller of a key computes, the others wait for its
+result, value or exception. `clear` swaps both dictionaries, so whatever was in flight finds itself
+forgotten and is delivered to its callers without being kept.
+Entries grow while masks are computed. Each charges its bytes to the cache's ledger from its
+insertion to its end here and keeps that up to date itself, so the cache never measures one. What is
+more than the limit goes at each insertion, hit and question about the size.
+Cost: a lock and a dictionary look-up per hit, whatever the number of entries.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -21,12 +23,21 @@ if TYPE_CHECKING:
 __all__ = ["CacheStats", "CompileCache"]
 
 
-class _Sized(Protocol):
+class _Ledger(Protocol):
+    @property
+    def bytes(self) -> int:
+        """The sum of what is charged to it, at this moment."""
+
+
+class _Charged(Protocol):
     @property
     def memory_size_bytes(self) -> int: ...
 
+    def charge_to(self, ledger: Any) -> None:
+        """Keep the ledger informed of the size from now on; None: no ledger."""
 
-_Value = TypeVar("_Value", bound=_Sized)
+
+_Value = TypeVar("_Value", bound=_Charged)
 
 
 @dataclass(frozen=True)
@@ -64,14 +75,18 @@ class CompileCache(Generic[_Value]):
     """Maps keys to values that are expensive to make.
 
     Args:
+        new_ledger: Makes a ledger of the kind that the entries charge their bytes to.
         limit_bytes: What the entries may take; -1: unlimited, 0: nothing is kept.
     """
 
-    def __init__(self, limit_bytes: int = -1) -> None:
+    def __init__(self, new_ledger: Callable[[], _Ledger], limit_bytes: int = -1) -> None:
         self.limit_bytes = limit_bytes
+        self._new_ledger = new_ledger
         self._lock = threading.Lock()
         self._entries: dict[Hashable, _Value] = {}  # least recently used first
         self._flights: dict[Hashable, _Flight[_Value]] = {}
+        self._ledger = new_ledger()  # of the entries
+        self._size = 0  # as last looked at
         self._hits = self._misses = self._evictions = 0
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
@@ -87,12 +102,15 @@ class CompileCache(Generic[_Value]):
                 if value is not None:
                     self._entries[key] = value
                     self._hits += 1
-                    return value
+                    dropped = self._drop_excess()  # freed after the lock
+                    break
                 flight = self._flights.get(key)
+                first = flight is None
                 if flight is None:
                     flight = self._flights[key] = _Flight()
                     self._misses += 1
-                    break
+            if first:
+                return self._compute(key, flight, make)
             with flight.running:  # until it has ended
                 pass
             if flight.error is not None:
@@ -101,11 +119,13 @@ class CompileCache(Generic[_Value]):
                 with self._lock:
                     self._hits += 1
                 return flight.value
-        return self._compute(key, flight, make)
+        del dropped
+        return value
 
     def _compute(
         self, key: Hashable, flight: _Flight[_Value], make: Callable[[], _Value]
     ) -> _Value:
+        dropped: list[_Value] = []  # freed after the lock
         try:
             flight.value = value = make()
         except Exception as error:
@@ -116,9 +136,9 @@ class CompileCache(Generic[_Value]):
                 if self._flights.get(key) is flight:  # not cleared meanwhile
                     del self._flights[key]
                     if flight.value is not None:
-                        self._entries[key] = flight.value
+                        dropped = self._keep(key, flight.value)
             flight.running.release()
-        self._trim()
+        del dropped
         return value
 
     def clear(self) -> None:
@@ -126,11 +146,16 @@ class CompileCache(Generic[_Value]):
         with self._lock:
             entries, self._entries = self._entries, {}
             self._flights = {}
+            self._ledger = self._new_ledger()  # what grows on charges the old one
         del entries  # frees compiled grammars, after the lock
 
     def size_bytes(self) -> int:
-        """Return the memory of the entries, measured now."""
-        return sum(size for _, _, size in self._measured())
+        """Return the memory of the entries; within the limit, since what is more goes first."""
+        with self._lock:
+            dropped = self._drop_excess()
+            size = self._size
+        del dropped  # frees compiled grammars, after the lock
+        return size
 
     def values(self) -> list[_Value]:
         """Return the entries, least recently used first."""
@@ -150,24 +175,25 @@ class CompileCache(Generic[_Value]):
                 len(self._flights),
             )
 
-    def _measured(self) -> list[tuple[Hashable, _Value, int]]:
-        with self._lock:
-            items = list(self._entries.items())
-        return [(key, value, value.memory_size_bytes) for key, value in items]
+    def _keep(self, key: Hashable, value: _Value) -> list[_Value]:
+        """Insert an entry, under the lock, and return those that it drives out."""
+        if 0 <= self.limit_bytes < value.memory_size_bytes:
+            return []
+        self._entries[key] = value
+        value.charge_to(self._ledger)
+        return self._drop_excess()
 
-    def _trim(self) -> None:
-        if self.limit_bytes < 0:
-            return
-        measured = self._measured()
-        excess = sum(size for _, _, size in measured) - self.limit_bytes
-        for key, value, size in measured:
-            if excess <= 0:
-                return
-            excess -= size
-            with self._lock:
-                if self._entries.get(key) is value:
-                    del self._entries[key]
-                    self._evictions += 1
+    def _drop_excess(self) -> list[_Value]:
+        """Take entries out, under the lock, until the limit is kept; return them."""
+        dropped: list[_Value] = []
+        # The size is read once each time: what is answered is what was compared.
+        while (size := self._ledger.bytes) > self.limit_bytes >= 0 and self._entries:
+            value = self._entries.pop(next(iter(self._entries)))
+            value.charge_to(None)
+            dropped.append(value)
+        self._size = size
+        self._evictions += len(dropped)
+        return dropped
 
 
 def _copied(error: Exception) -> Exception:

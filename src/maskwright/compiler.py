@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler"]
 
 _MAX_WORD = 2**32 - 1
+# CompiledGrammar, its core's Python object, Grammar, Certificate, the key's tuple, and their places
+# in the cache's dictionary and the garbage collector's lists.
+_OBJECT_BYTES = 900
+_REFERENCE_BYTES = 16
 _MAX_KEY_CONTAINERS = 200_000
 
 
@@ -62,11 +67,16 @@ class CompiledGrammar:
 
     @property
     def memory_size_bytes(self) -> int:
-        """Memory in bytes at this moment; grows while matchers compute states and masks.
+        """Memory in bytes, what keeps it in a cache included; waits for nothing.
 
-        Waits while a matcher computes a mask of this grammar. The vocabulary is not part of it.
+        Grows while matchers compute states and masks; each call of a matcher that does brings it
+        up to date. The vocabulary is not part of it.
         """
         return self._core.memory_bytes
+
+    def charge_to(self, ledger: _core.ByteLedger | None) -> None:
+        """Have a ledger count this grammar from now on; None: nobody. For caches."""
+        self._core.charge_to(ledger)
 
     def __repr__(self) -> str:
         return f"<CompiledGrammar of {self._grammar!r} for {self._tokenizer_info!r}>"
@@ -105,7 +115,8 @@ class GrammarCompiler:
         max_threads: Accepted for compatibility; a grammar is compiled by the thread that asks.
         cache_enabled: Keep compiled grammars.
         cache_limit_bytes: Memory that the cache may take, least recently used out first; -1: no
-            limit. Kept at each insertion; in between, masks that matchers compute add to it.
+            limit. Kept whenever a grammar is asked for; in between, masks that matchers compute add
+            to it. A grammar that is larger than that is compiled and not kept.
         enable_dynamic_compilation: Accepted for compatibility, without effect: states and masks are
             always computed on demand.
         max_states: Limit on the automaton positions of a grammar's rules; None: the default.
@@ -160,7 +171,9 @@ class GrammarCompiler:
             if not 1 <= value <= _MAX_WORD:
                 raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
         self._tokenizer_info = tokenizer_info
-        self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit_bytes)
+        self._cache: CompileCache[CompiledGrammar] = CompileCache(
+            _core.ByteLedger, cache_limit_bytes
+        )
         self._cache_enabled = bool(cache_enabled)
 
     @property
@@ -290,11 +303,14 @@ class GrammarCompiler:
         self._cache.clear()
 
     def get_cache_size_bytes(self) -> int:
-        """Return the memory of the cached grammars, measured now; 0 after `clear_cache`."""
+        """Return the memory of the cached grammars, never above the limit.
+
+        0 after `clear_cache`.
+        """
         return self._cache.size_bytes()
 
     def stats(self) -> CompilerStats:
-        """Return figures about the cache and what it holds, measured now."""
+        """Return figures about the cache and what it holds at this moment."""
         counters = [
             compiled._core.counters()  # noqa: SLF001  of this package
             for compiled in self._cache.values()
@@ -308,12 +324,23 @@ class GrammarCompiler:
         def build() -> CompiledGrammar:
             grammar = make_grammar()
             vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
-            core = _core.compile(grammar.ir, vocabulary, **self._limits)
+            around = _object_bytes(grammar, key)
+            core = _core.compile(grammar.ir, vocabulary, around_bytes=around, **self._limits)
             return CompiledGrammar(core, grammar, self._tokenizer_info)
 
         if key is None or not self._cache_enabled:
             return build()
         return self._cache.get(key, build)
+
+
+def _object_bytes(grammar: Grammar, key: Hashable) -> int:
+    """Return about how much memory the Python objects of a cached grammar take."""
+    parts: list[Any] = [grammar.ir]
+    if isinstance(key, tuple):
+        parts += key
+    certificate = grammar.certificate
+    parts += [*certificate.narrowed, *certificate.ignored, *certificate.loosened]
+    return _OBJECT_BYTES + sum(getsizeof(part) + _REFERENCE_BYTES for part in parts)
 
 
 def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) -> Hashable:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "maskwright/automata/rules.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -39,6 +40,7 @@ struct Nfa {
     std::vector<CallEdge> calls;
     std::vector<TokenSetEdge> tokens;
     uint32_t ends_rule = kNone;  // the rule whose last position this is
+    std::size_t memory_bytes() const { return heap_bytes(bytes, empty, calls, tokens); }
   };
   std::vector<Node> nodes;
   std::vector<Position> rule_start;  // by rule id, bodies of repeats included
@@ -50,6 +52,9 @@ struct Nfa {
 
   bool is_repeat(uint32_t callee) const {
     return callee < repeat_of.size() && repeat_of[callee] != kNone;
+  }
+  std::size_t memory_bytes() const {
+    return heap_bytes(nodes, rule_start, rule_end, nullable, repeat_of, repeats, rule_live);
   }
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "maskwright/support/error.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/sorted_set.h"
 #include "nfa.h"
 
@@ -28,6 +29,8 @@ struct Frame {
   SetId callees;  // the rules it was entered for
   std::vector<std::pair<uint32_t, Position>>
       left_corners;  // (rule, position after the call), sorted
+
+  std::size_t memory_bytes() const { return heap_bytes(left_corners); }
 };
 
 }  // namespace
@@ -452,6 +455,14 @@ StateId RulesMachine::start() const {
 
 uint32_t RulesMachine::num_positions() const {
   return static_cast<uint32_t>(impl_->nfa.nodes.size());
+}
+
+std::size_t RulesMachine::memory_bytes() const {
+  const Impl& impl = *impl_;
+  return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family.body_starts,
+                                               impl.frames, impl.frame_ids, impl.callee_cache,
+                                               impl.resume_cache, impl.tail_cache, impl.token_cache,
+                                               impl.mark, impl.targets);
 }
 
 StateId RulesMachine::compose_tails(StateId upper, StateId lower) {

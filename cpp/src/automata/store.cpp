@@ -105,7 +105,7 @@ const Row& Store::expand(StateId id) {
   const std::size_t ahead = sizeof(Row) + (indexed ? Row::kIndexBytes : 0);
   const std::size_t bytes = ahead + edges.size() * sizeof(Edge);
   std::byte* block = rows_.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
-  row_bytes_ += bytes;
+  row_bytes_ += heap_block(bytes);
   auto* copies = reinterpret_cast<Edge*>(block + ahead);
   std::uninitialized_copy(edges.begin(), edges.end(), copies);
   if (indexed) fill_index(edges, reinterpret_cast<uint8_t*>(block + sizeof(Row)));
@@ -115,8 +115,10 @@ const Row& Store::expand(StateId id) {
 }
 
 std::size_t Store::memory_bytes() const {
-  return contents_.memory_bytes() + states_.memory_bytes() + sets_.memory_bytes() + row_bytes_ +
-         rows_.capacity() * sizeof(void*);
+  return heap_block(sizeof(DoneFamily)) + heap_bytes(contents_, states_, sets_) + row_bytes_ +
+         heap_block(rows_.capacity() * sizeof(rows_[0])) +
+         heap_block(free_runs_.capacity() * sizeof(free_runs_[0])) +
+         free_runs_.size() * heap_block(sizeof(FreeRun));
 }
 
 }  // namespace maskwright

@@ -24,6 +24,7 @@
 
 #include "json/json_value.h"
 #include "json/machine_tables.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -46,6 +47,7 @@ class ArrayFamily final : public Family {
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next) override;
+  std::size_t memory_bytes() const { return heap_bytes(ids_, groups_); }
 
  private:
   // kSeparator + n: n + 1 bytes of the item separator are read.
@@ -73,6 +75,7 @@ class ArrayFamily final : public Family {
     std::vector<Part> parts;
     std::vector<Limits> limits;  // of the parts, each once
     std::size_t conditions = 0;  // of all parts
+    std::size_t memory_bytes() const { return heap_bytes(parts, limits); }
   };
   struct Progress {
     uint32_t count = 0;

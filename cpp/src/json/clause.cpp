@@ -126,7 +126,7 @@ uint32_t ClauseTable::intern(uint32_t options, std::span<const uint32_t> leaves)
   if ((sorted.types & (kInteger | kNumberType)) != 0) resolve_number(sorted, clause);
   if ((sorted.types & kArrayType) != 0) clause.array = resolve_array(options, sorted);
   if ((sorted.types & kObjectType) != 0) clause.object = resolve_object(options, sorted);
-  resolved_.push_back(clause);
+  resolved_[resolved_.grow()] = clause;
   return id;
 }
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +21,9 @@
 #include "json/target.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/json/lang.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
+#include "maskwright/support/stable_pool.h"
 
 namespace maskwright {
 
@@ -124,6 +125,9 @@ class ClauseTable {
   uint32_t unique_node(uint32_t shape) const { return unique_nodes_.at(shape); }
   ObjectShape object(uint32_t shape) const;
   KeyTable& keys() { return targets_.keys(); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(clauses_, resolved_, unique_nodes_, arrays_, objects_);
+  }
 
  private:
   struct Leaves;  // the nodes of a clause by kind
@@ -148,7 +152,7 @@ class ClauseTable {
   LangTable& langs_;
   NameClassTable& name_classes_;
   WordInterner clauses_;  // [options, leaves...]
-  std::deque<Clause> resolved_;
+  StablePool<Clause> resolved_;
   std::unordered_map<uint32_t, uint32_t> unique_nodes_;  // by shape
   WordInterner arrays_;   // [options, min, max, unique, n, n counts, rest, prefix...]
   WordInterner objects_;  // [options, min, max, name classes, words of the ObjectShape...]

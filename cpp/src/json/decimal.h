@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "maskwright/support/heap_bytes.h"
+
 namespace maskwright::langs {
 
 // digits * 10^exponent, negated or not.
@@ -29,6 +31,7 @@ struct Decimal {
   // n in 0.d1d2d3... * 10^n; not for 0.
   int64_t magnitude() const { return static_cast<int64_t>(digits.size()) + exponent; }
   bool operator==(const Decimal& other) const = default;
+  std::size_t memory_bytes() const { return heap_bytes(digits); }
 };
 
 // A JSON number whose exponent has at most 17 digits.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -39,6 +40,7 @@ class DerivedTable {
   DerivedLeaf get(uint32_t word) const;
   // The type that the leaf demands (TypeBit).
   static uint32_t type_of(DerivedKind kind);
+  std::size_t memory_bytes() const { return heap_bytes(leaves_); }
 
  private:
   WordInterner leaves_;  // [kind, a, b, c]

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "maskwright/support/heap_bytes.h"
+
 namespace maskwright::langs {
 
 class ExponentSet {
@@ -29,6 +31,7 @@ class ExponentSet {
   void clip(int64_t lo, int64_t hi);
   ExponentSet meet(const ExponentSet& other) const;
   ExponentSet negated() const;
+  std::size_t memory_bytes() const { return heap_bytes(spans_); }
 
  private:
   std::vector<Span> spans_;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "maskwright/automata/store.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -45,6 +46,7 @@ class ItemRules {
   std::vector<uint32_t> after(std::span<const uint32_t> found, uint32_t cell) const;
   // The largest number of places that a search would have to tell apart.
   uint64_t search_size() const;
+  std::size_t memory_bytes() const { return heap_bytes(contains, prefix, known_); }
 
  private:
   bool complete_plain(uint32_t count) const;

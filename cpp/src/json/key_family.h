@@ -39,6 +39,7 @@
 #include "json/key_lang.h"
 #include "json/unescape_branch.h"
 #include "maskwright/json/strings.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -62,6 +63,9 @@ class KeyFrames final : public KeyFamily {
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(text_, steps_, near_names_, list_ids_, lists_);
+  }
 
  private:
   static constexpr uint32_t kExactMark = 0xFFFFFFFF;

@@ -22,6 +22,7 @@
 #include "json/name_classes.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/support/code_points.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -81,6 +82,10 @@ class KeyLang {
   // The rest of a listed name that is possible at the position, as UTF-8.
   std::string rest(uint32_t key, uint32_t position) const;
   uint32_t label_base(std::size_t i) const { return bases_[i]; }
+  std::size_t memory_bytes() const {
+    return heap_bytes(code_points_, begin_, classes_, bases_, listed_, text_, positions_, aheads_,
+                      arcs_);
+  }
 
  private:
   static constexpr std::size_t kNodeWords = 3;

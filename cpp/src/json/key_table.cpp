@@ -6,8 +6,7 @@ uint32_t KeyTable::intern(std::string_view text) {
   const auto found = ids_.find(text);
   if (found != ids_.end()) return found->second;
   const uint32_t id = size();
-  texts_.emplace_back(text);
-  ids_.emplace(texts_.back(), id);
+  texts_.push_back(&ids_.emplace(text, id).first->first);
   return id;
 }
 

@@ -17,6 +17,7 @@
 #include "json/lang_lower.h"
 #include "json/lang_term.h"
 #include "json/number_lang.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
@@ -79,6 +80,10 @@ struct LangTable::Impl {
   struct Number {
     NumberSpec spec;
     std::shared_ptr<const NumberSet> set;
+
+    std::size_t memory_bytes() const {
+      return heap_bytes(spec) + heap_block(sizeof(NumberSet)) + heap_bytes(*set);
+    }
   };
   std::unordered_map<LangId, Number> numbers;
   std::vector<TableLang*> owned;        // per language
@@ -90,6 +95,13 @@ LangTable::LangTable(const Ir& ir, const std::array<bool, 256>& spellable, uint3
 
 // Languages use the class pool of Impl, which is destroyed after them.
 LangTable::~LangTable() { langs_.clear(); }
+
+std::size_t LangTable::memory_bytes() const {
+  const Impl& impl = *impl_;
+  return heap_block(sizeof(Impl)) + heap_bytes(langs_) +
+         heap_bytes(impl.ascii, impl.classes, impl.terms, impl.compiler, impl.by_key,
+                    impl.numbers_by_key, impl.numbers, impl.owned, impl.literals);
+}
 
 LangId LangTable::any_text() { return impl_->of_term(langs_, impl_->any_term()); }
 

@@ -19,6 +19,7 @@ CodeRanges normalise(CodeRanges ranges) {
     }
   }
   ranges.resize(count);
+  ranges.shrink_to_fit();
   return ranges;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "maskwright/support/code_points.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright::langs {
@@ -41,6 +42,7 @@ class ClassPool {
     return {words[2 * index], words[2 * index + 1]};
   }
   CodeRanges get(uint32_t id) const;
+  std::size_t memory_bytes() const { return heap_bytes(words_, scratch_); }
 
  private:
   WordInterner words_;

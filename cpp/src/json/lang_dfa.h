@@ -10,6 +10,7 @@
 #include "json/lang_base.h"
 #include "json/lang_chars.h"
 #include "json/lang_lengths.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright::langs {
 
@@ -33,6 +34,7 @@ struct Dfa {
   void add_state(bool accepts) {
     states.push_back({static_cast<uint32_t>(arcs.size()), 0, accepts});
   }
+  std::size_t memory_bytes() const { return heap_bytes(states, arcs); }
 };
 
 // Only the states on a path from the start to acceptance.
@@ -54,6 +56,9 @@ class DfaLang final : public TableLang {
   bool accepts(uint32_t state) override { return dfa_.states[state].accepts; }
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override;
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(dfa_, lengths_);
+  }
 
  private:
   Lengths& lengths();

@@ -21,6 +21,7 @@
 
 #include "json/lang_base.h"
 #include "maskwright/automata/store.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright::langs {
 
@@ -44,6 +45,10 @@ class Lengths {
   bool can_finish(std::span<const uint32_t> nodes, uint32_t min, uint32_t max);
   // See Lang::length_horizon.
   uint32_t horizon();
+  std::size_t memory_bytes() const {
+    return heap_bytes(group_, forward_, backward_, final_, shortest_, longest_, layers_,
+                      layer_by_hash_);
+  }
 
  private:
   struct Graph {
@@ -52,6 +57,7 @@ class Lengths {
     std::span<const Edge> of(uint32_t node) const {
       return std::span(edges).subspan(offsets[node], offsets[node + 1] - offsets[node]);
     }
+    std::size_t memory_bytes() const { return heap_bytes(offsets, edges); }
   };
   using Bits = std::vector<uint64_t>;
 

@@ -13,6 +13,7 @@
 
 #include "json/lang_base.h"
 #include "json/lang_chars.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright::langs {
@@ -34,6 +35,9 @@ class LiteralsLang final : public TableLang {
   std::span<const uint32_t> text(uint32_t index) const {
     const std::size_t at = offsets_[index];
     return std::span(packed_).subspan(at + 1, packed_[at]);
+  }
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(packed_, offsets_, states_, arcs_, lengths_);
   }
 
  private:
@@ -60,6 +64,9 @@ class RunLang final : public TableLang {
   bool accepts(uint32_t state) override { return state >= min_; }
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override;
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(ranges_, arcs_);
+  }
 
  private:
   uint32_t next(uint32_t state) const;

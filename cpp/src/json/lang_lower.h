@@ -7,6 +7,7 @@
 #include "json/lang_base.h"
 #include "json/lang_term.h"
 #include "maskwright/ir/ir.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright::langs {
 
@@ -23,6 +24,7 @@ class PatternCompiler {
   // Raises "lang-not-regular" for recursion, token sets and JSON inside.
   TermId lower(uint32_t expr);
   std::unique_ptr<TableLang> make_lang(TermId term) const;
+  std::size_t memory_bytes() const { return heap_bytes(memo_, entered_); }
 
  private:
   void push_children(uint32_t expr, std::vector<uint32_t>& out) const;

@@ -20,6 +20,7 @@
 #include "json/lang_base.h"
 #include "json/lang_chars.h"
 #include "json/lang_lengths.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright::langs {
@@ -55,6 +56,7 @@ class Nfa {
 
   uint32_t start = 0;
   uint32_t final = 0;
+  std::size_t memory_bytes() const { return heap_bytes(first_edge_, edges_); }
 
  private:
   std::vector<uint32_t> first_edge_;
@@ -72,12 +74,17 @@ class SubsetLang final : public TableLang {
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override { return lengths().horizon(); }
   uint64_t work() const override { return work_; }
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) +
+           heap_bytes(nfa_, sets_, states_, class_sets_, partitions_, mark_, lengths_);
+  }
 
  private:
   struct State {
     bool accepts = false;
     bool expanded = false;
     std::vector<Arc> arcs;
+    std::size_t memory_bytes() const { return heap_bytes(arcs); }
   };
   struct Partition {
     struct Part {
@@ -85,6 +92,7 @@ class SubsetLang final : public TableLang {
     };
     std::vector<Part> parts;  // sorted, disjoint
     WordInterner signatures;  // sorted indices into the class set
+    std::size_t memory_bytes() const { return heap_bytes(parts, signatures); }
   };
 
   uint32_t intern_closure(std::span<const uint32_t> nodes);

@@ -20,6 +20,7 @@
 #include "json/lang_chars.h"
 #include "json/lang_dfa.h"
 #include "json/lang_nfa.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright::langs {
@@ -75,6 +76,7 @@ class TermPool {
 
   // Raises "lang-too-large" if the automaton would be too large. Not for kNever.
   Nfa build(TermId term) const;
+  std::size_t memory_bytes() const { return heap_bytes(alphabet_, terms_, kinds_, sizes_, dfas_); }
 
  private:
   TermId intern(TermKind kind, std::span<const uint32_t> content, uint64_t size);

@@ -7,6 +7,7 @@
 #include "json/object_family.h"
 #include "json/record_family.h"
 #include "json/value_family.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -74,6 +75,15 @@ uint32_t JsonMachine::blame(uint32_t json_expr) {
   const auto payload = impl_->ir.expr(json_expr);
   const uint32_t options = tables.options.intern(impl_->ir, payload);
   return Blame(impl_->ir, tables.targets, tables.clauses, tables.solver).find(options, payload[0]);
+}
+
+void JsonMachine::forget_outlines() { impl_->tables.targets.forget_outlines(); }
+
+std::size_t JsonMachine::memory_bytes() const {
+  const Impl& impl = *impl_;
+  return heap_block(sizeof(Impl)) + impl.tables.memory_bytes() +
+         heap_bytes(impl.arrays, impl.objects, impl.records, impl.strings, impl.names,
+                    impl.numbers);
 }
 
 bool JsonMachine::has_few_values() const { return impl_->arrays.has_few_values(); }

@@ -14,6 +14,7 @@
 #include "json/clause.h"
 #include "json/machine_solver.h"
 #include "maskwright/automata/store.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -33,6 +34,7 @@ struct ArrayPlan {
   }
   // Which items there were does not matter, only how many.
   bool plain() const { return cells == 1 && !unique; }
+  std::size_t memory_bytes() const { return heap_bytes(rules, prefix, rest); }
 };
 
 struct ObjectPlan {
@@ -44,6 +46,7 @@ struct ObjectPlan {
   struct Witness {
     uint32_t meets;  // obligations (bits)
     std::vector<uint32_t> classes, members;
+    std::size_t memory_bytes() const { return heap_bytes(classes, members); }
   };
   uint32_t options = 0, min = 0, max = kNone;
   const NameClasses* names = nullptr;
@@ -53,6 +56,7 @@ struct ObjectPlan {
   std::vector<std::pair<uint32_t, uint32_t>> dependencies;  // a member needs the other
   uint32_t num_by_name = 0, num_obligations = 0;
   std::vector<Witness> witnesses;  // one for each obligation by name, then the others
+  std::size_t memory_bytes() const { return heap_bytes(others, members, dependencies, witnesses); }
 };
 
 // The plan of a shape by what is known to be productive so far; nothing if it can't be completed.
@@ -76,6 +80,7 @@ class PlanTable {
   // Of productive shapes. References stay valid.
   const ArrayPlan& array(uint32_t shape);
   const ObjectPlan& object(uint32_t shape);
+  std::size_t memory_bytes() const { return heap_bytes(arrays_, objects_); }
 
  private:
   ArrayPlan plan_array(uint32_t shape) const;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "json/clause.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -43,6 +44,9 @@ class ProductivitySolver {
   // Bounds on counts after what the separators allow.
   uint32_t max_items(const ArrayShape& shape) const;
   uint32_t max_members(const ObjectShape& shape) const;
+  std::size_t memory_bytes() const {
+    return heap_bytes(targets_, arrays_, objects_, to_visit_, marked_, counted_, spellable_);
+  }
 
  private:
   enum class Role : uint8_t { kItem, kRequiredMember, kMember, kOther, kWitness };
@@ -54,11 +58,13 @@ class ProductivitySolver {
     bool explored = false, productive = false;
     std::vector<uint32_t> clauses;
     std::vector<Use> uses;
+    std::size_t memory_bytes() const { return heap_bytes(clauses, uses); }
   };
   struct ArrayFacts {
     bool known = false, possible = false, productive = false;
     uint32_t waiting = 0;
     std::vector<uint32_t> users;
+    std::size_t memory_bytes() const { return heap_bytes(users); }
   };
   struct ObjectFacts {
     bool known = false, possible = false, productive = false, open = false, simple = true;
@@ -66,6 +72,7 @@ class ProductivitySolver {
     uint32_t available = 0;  // members with a value
     uint32_t min = 0;
     std::vector<uint32_t> users;
+    std::size_t memory_bytes() const { return heap_bytes(users); }
   };
 
   void explore(uint32_t target);

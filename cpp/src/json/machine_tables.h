@@ -15,6 +15,7 @@
 #include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/json/strings.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
@@ -43,6 +44,10 @@ struct JsonTables {
         clauses(ir, options, targets, langs, name_classes),
         solver(options, targets, clauses, langs),
         plans(clauses, solver) {}
+
+  std::size_t memory_bytes() const {
+    return heap_bytes(langs, options, targets, name_classes, clauses, solver, plans);
+  }
 
   Store& store;
   LangTable langs;

@@ -20,6 +20,7 @@
 
 #include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -64,6 +65,7 @@ class NameClasses {
   uint32_t class_of(std::string_view name) const;
   // All names of a class of which there are finitely many, sorted.
   std::vector<std::string> names(uint32_t name_class) const;
+  std::size_t memory_bytes() const { return heap_bytes(classes_, states_, arcs_, counts_); }
 
  private:
   struct State {
@@ -90,6 +92,7 @@ class NameClassTable {
 
   const NameClasses& intern(const std::vector<std::vector<LangId>>& conditions, bool within);
   const NameClasses& get(uint32_t id) const { return *made_[id]; }
+  std::size_t memory_bytes() const { return heap_bytes(ids_, made_); }
 
  private:
   LangTable& langs_;

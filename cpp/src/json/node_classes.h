@@ -11,6 +11,7 @@
 
 #include "json/key_table.h"
 #include "maskwright/ir/ir.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -20,6 +21,7 @@ class NodeClasses {
   NodeClasses(const Ir& ir, KeyTable& texts) : ir_(ir), texts_(texts) {}
 
   uint32_t of(uint32_t node);
+  std::size_t memory_bytes() const { return heap_bytes(classes_, keys_); }
 
  private:
   static constexpr uint32_t kOpen = kNone - 1;

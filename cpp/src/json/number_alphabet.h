@@ -8,6 +8,7 @@
 #include "json/exponent_set.h"
 #include "json/lang_chars.h"
 #include "json/lang_dfa.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright::langs {
 
@@ -23,6 +24,7 @@ struct NumberAlphabet {
 
   explicit NumberAlphabet(std::span<const CodeRange> ascii);
   bool has(char c) const { return chars.find(c) != std::string::npos; }
+  std::size_t memory_bytes() const { return heap_bytes(chars, written); }
 };
 
 // The JSON grammar of numbers, with all exponents.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "maskwright/json/strings.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
@@ -71,6 +72,8 @@ class PlainNumberFamily final : public NumberFamily {
       row.add(static_cast<uint8_t>(cuts[i]), static_cast<uint8_t>(cuts[i + 1] - 1), target);
     }
   }
+
+  std::size_t footprint() const override { return heap_block(sizeof(*this)); }
 
  private:
   using Item = std::array<uint32_t, 3>;  // accept, language, language state

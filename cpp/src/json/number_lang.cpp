@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +11,9 @@
 #include "json/number_alphabet.h"
 #include "json/number_side.h"
 #include "maskwright/automata/store.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
+#include "maskwright/support/stable_pool.h"
 
 namespace maskwright::langs {
 
@@ -55,6 +56,10 @@ class NumberLang final : public TableLang {
   bool can_finish(uint32_t, uint32_t, uint32_t) override { return true; }
   uint32_t length_horizon() override { return kUnbounded; }
 
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(alphabet_, sides_, index_, states_);
+  }
+
  private:
   enum class Verdict : uint8_t { kUnknown, kAlive, kDead };
 
@@ -65,6 +70,8 @@ class NumberLang final : public TableLang {
     Reading reading;        // of the mantissa
     ExponentSet exponents;  // from kE on: those that are possible; sizes behind their sign
     int32_t exponent = 0;   // the size of the exponent so far
+
+    std::size_t memory_bytes() const { return heap_bytes(reading, exponents); }
   };
   struct State {
     Content content;
@@ -75,6 +82,8 @@ class NumberLang final : public TableLang {
     char last = '\0';       // leads here from the parent
     ExponentSet exponents;  // of a mantissa that may end
     std::vector<Arc> arcs;  // of single characters, and to any state, before `trimmed`
+
+    std::size_t memory_bytes() const { return heap_bytes(content, exponents, arcs); }
   };
 
   uint32_t intern(Content content, uint32_t parent, char last);
@@ -92,7 +101,7 @@ class NumberLang final : public TableLang {
   NumberAlphabet alphabet_;
   std::array<NumberSide, 2> sides_;
   WordInterner index_;
-  std::deque<State> states_;
+  StablePool<State> states_;
 };
 
 std::vector<uint32_t> NumberLang::words_of(const Content& content) const {
@@ -119,7 +128,7 @@ std::vector<uint32_t> NumberLang::words_of(const Content& content) const {
 uint32_t NumberLang::intern(Content content, uint32_t parent, char last) {
   const auto [id, inserted] = index_.intern(words_of(content));
   if (!inserted) return id;
-  State& state = states_.emplace_back();
+  State& state = states_[states_.grow()];
   state.parent = parent;
   state.last = last;
   if (may_end(content.phase)) {

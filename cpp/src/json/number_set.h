@@ -20,6 +20,7 @@
 
 #include "json/decimal.h"
 #include "maskwright/json/number_spec.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright::langs {
 
@@ -28,12 +29,14 @@ struct Cut {
   bool endless = false;
   bool behind = false;
   Decimal value;
+  std::size_t memory_bytes() const { return heap_bytes(value); }
 };
 int compare(const Cut& a, const Cut& b);
 
 // The numbers between two cuts. An endless `lo` stands before all numbers.
 struct Interval {
   Cut lo, hi;
+  std::size_t memory_bytes() const { return heap_bytes(lo, hi); }
 };
 
 class NumberSet {
@@ -64,6 +67,9 @@ class NumberSet {
   std::optional<std::vector<std::string>> list(std::size_t limit) const;
   // Equal sets that were specified alike have equal keys.
   std::string key() const;
+  std::size_t memory_bytes() const {
+    return heap_bytes(values_, intervals_, excluded_, divisor_, excluded_divisors_);
+  }
 
  private:
   void read_divisors(const NumberSpec& spec);

@@ -19,6 +19,7 @@
 #include "json/exponent_set.h"
 #include "json/number_set.h"
 #include "json/significands.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright::langs {
 
@@ -38,6 +39,7 @@ struct Reading {
   Significands::Place bounds, points;
   std::vector<Residue> residues;  // per divisor
   bool operator==(const Reading& other) const = default;
+  std::size_t memory_bytes() const { return heap_bytes(residues); }
 };
 
 class NumberSide {
@@ -58,6 +60,7 @@ class NumberSide {
   // True only if it can be, told without the digits; in most cases where it can.
   bool goes_on_anyway(const Reading& reading, bool more_whole) const;
   bool is_possible() const;
+  std::size_t memory_bytes() const { return heap_bytes(bounds_, points_, intervals_, divisors_); }
 
  private:
   struct Bound {

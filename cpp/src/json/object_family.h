@@ -21,6 +21,7 @@
 #include "json/machine_tables.h"
 #include "json/object_family_members.h"
 #include "json/object_family_union.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -39,6 +40,7 @@ class ObjectFamily final : public Family {
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  std::size_t memory_bytes() const { return heap_bytes(unions_); }
 
  private:
   // kLabel: in the key separator, kSeparator: in the item separator, after so many bytes.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "json/machine_tables.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -42,6 +43,7 @@ struct ObjectAlternative {
     uint32_t meets;
     std::vector<uint32_t> classes;                       // kNone: it can't
     std::vector<std::pair<uint32_t, uint32_t>> members;  // key, target; by key
+    std::size_t memory_bytes() const { return heap_bytes(classes, members); }
   };
 
   Alternative identity{};
@@ -74,6 +76,9 @@ struct ObjectAlternative {
   uint32_t num_by_name() const { return static_cast<uint32_t>(std::popcount(by_name)); }
   // The witness's target for a name; kNone: it can't be one. `key`: num_keys if it isn't listed.
   static uint32_t target(const Witness& witness, uint32_t key, Place place);
+  std::size_t memory_bytes() const {
+    return heap_bytes(others, ordered, extras, refused, named, dependencies, needed_by, witnesses);
+  }
 };
 
 struct ObjectUnion {
@@ -85,6 +90,7 @@ struct ObjectUnion {
   StateId key_state = kDead;  // before a member name
   std::vector<ObjectAlternative> alternatives;
   std::size_t num_words() const { return (std::size_t{num_keys} + 31) / 32; }
+  std::size_t memory_bytes() const { return heap_bytes(alternatives); }
 };
 
 // An alternative that can still be completed, and where it stands with its obligations (bits).
@@ -112,6 +118,7 @@ struct AliveSet {
   const ObjectAlternative& get(const AliveAlternative& alive) const {
     return all->alternatives[alive.index];
   }
+  std::size_t memory_bytes() const { return heap_bytes(alternatives); }
 };
 
 // Interns unions and alive sets; references stay valid.
@@ -131,6 +138,7 @@ class ObjectUnions {
     if (kept.empty()) return nullptr;
     return kept == from.alternatives ? &from : &intern(from.union_id, kept);
   }
+  std::size_t memory_bytes() const { return heap_bytes(union_ids_, unions_, alive_ids_, alive_); }
 
  private:
   const AliveSet& intern(uint32_t union_id, std::span<const AliveAlternative> alternatives);

@@ -1,6 +1,7 @@
 #include "json/options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "maskwright/support/error.h"
 
@@ -43,11 +44,12 @@ uint32_t OptionsTable::intern(const Ir& ir, std::span<const uint32_t> payload) {
   }
   options.can_separate = can_spell(options.item_separator);
   options.can_label = can_spell(options.key_separator);
-  const auto found = std::find_if(options_.begin(), options_.end(), [&](const JsonOptions& known) {
-    return known.same_layout(options);
-  });
+  const auto found = std::find_if(options_.begin(), options_.end(),
+                                  [&](const auto& known) { return known->same_layout(options); });
   const auto id = static_cast<uint32_t>(found - options_.begin());
-  if (found == options_.end()) options_.push_back(options);
+  if (found == options_.end()) {
+    options_.push_back(std::make_unique<const JsonOptions>(std::move(options)));
+  }
   return id;
 }
 

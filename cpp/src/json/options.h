@@ -7,11 +7,13 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "maskwright/ir/ir.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -30,6 +32,7 @@ struct JsonOptions {
            strict == other.strict && max_whitespace == other.max_whitespace &&
            item_separator == other.item_separator && key_separator == other.key_separator;
   }
+  std::size_t memory_bytes() const { return heap_bytes(item_separator, key_separator); }
 };
 
 class OptionsTable {
@@ -39,12 +42,13 @@ class OptionsTable {
   // The options in the payload of a JSON expression. Raises Error(kMalformed) for a separator that
   // is not JSON.
   uint32_t intern(const Ir& ir, std::span<const uint32_t> payload);
-  const JsonOptions& get(uint32_t id) const { return options_[id]; }
+  const JsonOptions& get(uint32_t id) const { return *options_[id]; }
   bool can_spell(std::string_view text) const;
+  std::size_t memory_bytes() const { return heap_bytes(options_); }
 
  private:
   std::array<bool, 256> spellable_;
-  std::deque<JsonOptions> options_;
+  std::vector<std::unique_ptr<const JsonOptions>> options_;
 };
 
 }  // namespace maskwright

@@ -26,6 +26,15 @@ OutlineTable::OutlineTable(const Ir& ir, BranchTable& branches)
   atom(kBoolean, "true");
 }
 
+std::size_t OutlineTable::memory_bytes() const {
+  std::size_t total = heap_bytes(classes_, identities_, derived_identities_, atoms_, atom_types_) +
+                      heap::hash_table(known_);
+  for (const auto& [word, outline] : known_) {
+    if (outline != nullptr) total += heap_block(sizeof(Outline) + 16) + outline->memory_bytes();
+  }
+  return total;
+}
+
 uint32_t OutlineTable::atom(uint32_t type, std::string_view text) {
   std::string key(1, static_cast<char>(type));
   key += text;

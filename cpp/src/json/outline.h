@@ -22,6 +22,7 @@
 #include "json/node_classes.h"
 #include "json/schema_branches.h"
 #include "maskwright/ir/ir.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -47,6 +48,11 @@ struct Outline {
   std::vector<uint32_t> holds;
 
   bool empty() const { return types == 0; }
+  // Without the outlines inside, which others share.
+  std::size_t memory_bytes() const {
+    return heap_bytes(atoms, holds) + heap_block(members.capacity() * sizeof(Member)) +
+           heap_block(prefix.capacity() * sizeof(OutlineRef));
+  }
 };
 
 class OutlineTable {
@@ -62,6 +68,7 @@ class OutlineTable {
   bool disjoint(const OutlineRef& a, const OutlineRef& b) const;
   // True if no value is in `a` and satisfies all words.
   bool excludes(const OutlineRef& a, std::span<const uint32_t> words);
+  std::size_t memory_bytes() const;
 
  private:
   static constexpr uint32_t kDepth = 3;        // levels of members and items

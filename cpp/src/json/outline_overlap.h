@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "json/outline.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -24,6 +25,7 @@ class OutlineOverlap {
 
   // Ascending; without `index` itself.
   std::vector<uint32_t> candidates(uint32_t index) const;
+  std::size_t memory_bytes() const { return heap_bytes(any_, scalars_, values_, names_, arrays_); }
 
  private:
   // Outlines by a number (an atom or a key), and those that can't be filed.
@@ -32,6 +34,7 @@ class OutlineOverlap {
     std::vector<uint32_t> others;
     std::size_t size(uint32_t number) const;
     void collect(uint32_t number, std::vector<uint32_t>& out) const;
+    std::size_t memory_bytes() const { return heap_bytes(by_number, others); }
   };
 
   void file_scalars(uint32_t index);

@@ -31,6 +31,7 @@
 #include "json/machine_tables.h"
 #include "json/number_reader.h"
 #include "json/recorded_numbers.h"
+#include "maskwright/support/heap_bytes.h"
 #include "support/unescape.h"
 
 namespace maskwright {
@@ -58,6 +59,7 @@ class RecordFamily final : public Family {
   bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next) override;
   bool completions(StateId state, Reg reg, RegisterPool& regs,
                    std::vector<Completion>& out) override;
+  std::size_t memory_bytes() const { return heap_bytes(numbers_); }
 
  private:
   using Words = std::span<const uint32_t>;

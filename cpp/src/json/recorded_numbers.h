@@ -20,6 +20,7 @@
 #include "json/json_value.h"
 #include "json/machine_tables.h"
 #include "json/number_reader.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -35,6 +36,7 @@ class RecordedNumbers {
                std::bitset<256>& next);
   void completions(StateId state, std::span<const uint32_t> reg, RegisterPool& regs,
                    std::vector<Completion>& out);
+  std::size_t memory_bytes() const { return heap_bytes(kept_); }
 
  private:
   enum class Part : uint8_t { kWithout, kAmong };

@@ -18,6 +18,7 @@
 #include "json/key_table.h"
 #include "json/schema_word.h"
 #include "maskwright/ir/ir.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -37,6 +38,7 @@ class Branches {
 
   // The branches of ONE_OF, of one word each: the others must not hold.
   bool exclusive = false;
+  std::size_t memory_bytes() const { return heap_bytes(words_, ends_); }
 
  private:
   std::vector<uint32_t> words_;
@@ -48,11 +50,14 @@ class BranchTable {
   explicit BranchTable(const Ir& ir) : ir_(ir) {}
 
   bool is_choice(uint32_t word) const;
-  // Of a choice. Stays valid. A choice may turn out to have one branch, or none.
+  // Of a choice. Stays valid until forget(). A choice may turn out to have one branch, or none.
   const Branches& of(uint32_t choice);
 
   DerivedTable& derived() { return derived_; }
   KeyTable& keys() { return keys_; }
+  // Drops the branches, which can be made again.
+  void forget() { made_ = decltype(made_)(); }
+  std::size_t memory_bytes() const { return heap_bytes(derived_, keys_, made_); }
 
  private:
   Branches make(uint32_t choice);

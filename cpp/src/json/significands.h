@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "json/decimal.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright::langs {
 
@@ -40,6 +41,7 @@ class Significands {
   int64_t max_magnitude() const { return max_; }
 
   static constexpr uint32_t kNoEntry = 0xFFFFFFFF;
+  std::size_t memory_bytes() const { return heap_bytes(entries_); }
 
  private:
   std::vector<std::pair<std::string, std::vector<int64_t>>> entries_;  // by digits

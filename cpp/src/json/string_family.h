@@ -36,6 +36,7 @@
 
 #include "json/unescape_branch.h"
 #include "maskwright/json/strings.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -56,6 +57,9 @@ class StringFrames final : public StringFamily {
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  std::size_t footprint() const override {
+    return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, lang_states_);
+  }
 
  private:
   static constexpr uint32_t kDecided = 0xFFFFFFFF;

@@ -26,18 +26,30 @@ bool WordMarks::contains(uint32_t word) const {
 uint32_t widen_types(uint32_t mask) { return (mask & kNumberType) != 0 ? mask | kInteger : mask; }
 
 TargetTable::TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits)
-    : ir_(ir),
-      options_(options),
-      limits_(limits),
-      branches_(ir),
-      outlines_(ir, branches_),
-      marks_(ir.num_nodes()) {
+    : ir_(ir), options_(options), limits_(limits), branches_(ir), marks_(ir.num_nodes()) {
   if (ir.num_nodes() > ~kWordFlags) {
     throw Error::limit("json-too-many-nodes",
                        "the schema has " + std::to_string(ir.num_nodes()) + " nodes, and at most " +
                            std::to_string(~kWordFlags) + " can be numbered; split the schema",
                        "nodes", ~kWordFlags);
   }
+}
+
+void TargetTable::forget_outlines() {
+  overlaps_ = decltype(overlaps_)();  // refer to outlines
+  outlines_ = nullptr;
+  branches_.forget();
+  marks_ = WordMarks(ir_.num_nodes());
+  stack_ = std::vector<uint32_t>();
+  exclusive_ = std::vector<uint32_t>();
+  lists_ = nullptr;
+  covered_ = nullptr;
+  partials_ = std::vector<Partial>();
+}
+
+std::size_t TargetTable::memory_bytes() const {
+  return heap_bytes(branches_, outlines_, targets_, overlaps_, marks_, stack_, exclusive_) +
+         heap_bytes(lists_, covered_, partials_);
 }
 
 bool TargetTable::names_matter(uint32_t options) const {

@@ -30,6 +30,7 @@
 #include "json/schema_word.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/json/machine.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -42,6 +43,7 @@ class WordMarks {
   // False if it was in the set already.
   bool insert(uint32_t word);
   bool contains(uint32_t word) const;
+  std::size_t memory_bytes() const { return heap_bytes(marks_); }
 
  private:
   static constexpr uint32_t kFlagShift = 28;
@@ -68,6 +70,10 @@ class TargetTable {
   DerivedTable& derived() { return branches_.derived(); }
   KeyTable& keys() { return branches_.keys(); }
 
+  // Drops what only flatten() uses; it comes back should that be called again.
+  void forget_outlines();
+  std::size_t memory_bytes() const;
+
  private:
   using Clauses = std::vector<std::vector<uint32_t>>;
   static constexpr std::size_t kDeadEnd = static_cast<std::size_t>(-1);
@@ -78,6 +84,8 @@ class TargetTable {
     uint32_t covered;  // in covered_: branches whose values other partial clauses take
     uint32_t length = 0;
     OutlineRef outline = nullptr;  // of its words that are no choices; null: not known yet
+
+    std::size_t memory_bytes() const { return 0; }  // outlines are counted by their table
   };
 
   bool names_matter(uint32_t options) const;
@@ -117,13 +125,17 @@ class TargetTable {
   const OptionsTable& options_;
   JsonLimits limits_;
   BranchTable branches_;
-  OutlineTable outlines_;
-  WordInterner targets_;  // [options, words...]
+  std::unique_ptr<OutlineTable> outlines_;  // made by flatten()
+  WordInterner targets_;                    // [options, words...]
 
   // By choice of exclusive branches: their outlines, and which may overlap.
   struct Overlaps {
     std::vector<OutlineRef> outlines;
     std::unique_ptr<const OutlineOverlap> overlap;
+
+    std::size_t memory_bytes() const {
+      return heap_block(outlines.capacity() * sizeof(OutlineRef)) + heap_bytes(overlap);
+    }
   };
   std::unordered_map<uint32_t, Overlaps> overlaps_;
 

@@ -100,13 +100,13 @@ bool TargetTable::implied(uint32_t choice) {
 
 // Whether a word holds because of those that are marked.
 bool TargetTable::holds(uint32_t word) {
-  if (marks_.contains(outlines_.identity(word))) return true;
+  if (marks_.contains(outlines_->identity(word))) return true;
   if (!is_derived(word)) return false;
   const DerivedLeaf leaf = derived().get(word);
   if (leaf.kind != DerivedKind::kIfMember) return false;
   const uint32_t has = derived().intern({DerivedKind::kHasMember, leaf.a, leaf.b});
   const uint32_t lacks = derived().intern({DerivedKind::kLacksMember, leaf.a});
-  return marks_.contains(outlines_.identity(has)) || marks_.contains(outlines_.identity(lacks));
+  return marks_.contains(outlines_->identity(has)) || marks_.contains(outlines_->identity(lacks));
 }
 
 void TargetTable::too_many_clauses() const {
@@ -144,14 +144,14 @@ bool TargetTable::may_cover(uint32_t options, uint32_t choice) const {
 bool TargetTable::is_covered(uint32_t partial, std::span<const uint32_t> branch) {
   const auto covered = covered_->get(partials_[partial].covered);
   return !covered.empty() && std::any_of(branch.begin(), branch.end(), [&](uint32_t word) {
-    return std::binary_search(covered.begin(), covered.end(), outlines_.identity(word));
+    return std::binary_search(covered.begin(), covered.end(), outlines_->identity(word));
   });
 }
 
 uint32_t TargetTable::cover(uint32_t covered, uint32_t word) {
   const auto content = covered_->get(covered);
   std::vector<uint32_t> words(content.begin(), content.end());
-  const uint32_t identity = outlines_.identity(word);
+  const uint32_t identity = outlines_->identity(word);
   const auto at = std::lower_bound(words.begin(), words.end(), identity);
   if (at == words.end() || *at != identity) words.insert(at, identity);
   return covered_->intern(words).id;
@@ -164,7 +164,7 @@ std::vector<std::size_t> TargetTable::by_use(std::span<const uint32_t> list, std
     if (i == at || !branches_.is_choice(list[i])) continue;
     const Branches& others = branches_.of(list[i]);
     for (std::size_t k = 0; k < others.size(); ++k) {
-      if (others[k].size() == 1) ++uses[outlines_.identity(others[k][0])];
+      if (others[k].size() == 1) ++uses[outlines_->identity(others[k][0])];
     }
   }
   const Branches& branches = branches_.of(list[at]);
@@ -173,7 +173,7 @@ std::vector<std::size_t> TargetTable::by_use(std::span<const uint32_t> list, std
   if (uses.empty()) return order;
   const auto count = [&](std::size_t i) {
     const auto found =
-        branches[i].size() == 1 ? uses.find(outlines_.identity(branches[i][0])) : uses.end();
+        branches[i].size() == 1 ? uses.find(outlines_->identity(branches[i][0])) : uses.end();
     return found == uses.end() ? 0 : found->second;
   };
   std::stable_sort(order.begin(), order.end(),
@@ -193,7 +193,7 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
   const auto outline_with = [&](std::span<const uint32_t> words) {
     OutlineRef with = outline;
     for (const uint32_t word : words) {
-      if (!branches_.is_choice(word)) with = outlines_.meet(with, outlines_.of(word));
+      if (!branches_.is_choice(word)) with = outlines_->meet(with, outlines_->of(word));
     }
     return with;
   };
@@ -229,7 +229,7 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
   const bool covers = !branches.exclusive && may_cover(options, choice);
   for (const std::size_t i : by_use(list, at)) {
     const auto branch = branches[i];
-    if (outlines_.excludes(outline, branch) || is_covered(partial, branch)) continue;
+    if (outlines_->excludes(outline, branch) || is_covered(partial, branch)) continue;
     const bool complete = make(branches.exclusive ? only(choice, i, outline) : branch);
     if (complete && covers && branch.size() == 1) covered = cover(covered, branch[0]);
   }
@@ -239,10 +239,10 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
 std::span<const uint32_t> TargetTable::only(uint32_t choice, std::size_t i,
                                             const OutlineRef& outline) {
   const Branches& branches = branches_.of(choice);
-  const OutlineRef with = outlines_.meet(outline, outlines_.of(branches[i][0]));
+  const OutlineRef with = outlines_->meet(outline, outlines_->of(branches[i][0]));
   exclusive_.assign(1, branches[i][0]);
   const auto consider = [&](std::size_t j) {
-    if (j == i || outlines_.disjoint(with, outlines_.of(branches[j][0]))) return;
+    if (j == i || outlines_->disjoint(with, outlines_->of(branches[j][0]))) return;
     exclusive_.push_back(negate(branches[j][0] & ~kSilent));
   };
   if (branches.size() <= kFewBranches) {
@@ -258,7 +258,7 @@ const OutlineOverlap& TargetTable::overlap_of(uint32_t choice) {
   if (made.overlap == nullptr) {
     const Branches& branches = branches_.of(choice);
     for (std::size_t i = 0; i < branches.size(); ++i) {
-      made.outlines.push_back(outlines_.of(branches[i][0]));
+      made.outlines.push_back(outlines_->of(branches[i][0]));
     }
     made.overlap = std::make_unique<const OutlineOverlap>(made.outlines);
   }
@@ -272,14 +272,14 @@ void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
   const bool strict = options_.get(options).strict;
   const auto mark = [&] {
     marks_.clear();
-    for (const uint32_t word : list) marks_.insert(outlines_.identity(word));
+    for (const uint32_t word : list) marks_.insert(outlines_->identity(word));
   };
   mark();
   for (std::size_t i = list.size(); i-- > 0;) {
     const uint32_t word = list[i];
     if (!branches_.is_choice(word)) continue;
     const bool excluded =
-        is_negated(word) && outlines_.disjoint(outline, outlines_.of(word & ~kNegated));
+        is_negated(word) && outlines_->disjoint(outline, outlines_->of(word & ~kNegated));
     if (excluded || (!strict && implied(word))) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
       mark();  // what is dropped can't stand for others
@@ -297,7 +297,8 @@ std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& ou
     const Branches& branches = branches_.of(list[at]);
     std::size_t left = 0;
     for (std::size_t i = 0; i < branches.size() && left < fewest; ++i) {
-      const bool out = outlines_.excludes(outline, branches[i]) || is_covered(partial, branches[i]);
+      const bool out =
+          outlines_->excludes(outline, branches[i]) || is_covered(partial, branches[i]);
       left += out ? 0 : 1;
     }
     if (left == 0) return kDeadEnd;
@@ -313,7 +314,7 @@ OutlineRef TargetTable::outline_of(uint32_t partial) {
   if (partials_[partial].outline != nullptr) return partials_[partial].outline;
   auto outline = std::make_shared<const Outline>();
   for (const uint32_t word : words_of(partial)) {
-    if (!branches_.is_choice(word)) outline = outlines_.meet(outline, outlines_.of(word));
+    if (!branches_.is_choice(word)) outline = outlines_->meet(outline, outlines_->of(word));
   }
   return outline;
 }
@@ -351,6 +352,7 @@ bool TargetTable::may_exclude(std::span<const uint32_t> list) const {
 std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
   const auto content = targets_.get(target);
   const uint32_t options = content[0];
+  if (outlines_ == nullptr) outlines_ = std::make_unique<OutlineTable>(ir_, branches_);
   lists_ = std::make_unique<WordInterner>();
   covered_ = std::make_unique<WordInterner>();
   covered_->intern({});

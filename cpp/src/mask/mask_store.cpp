@@ -31,6 +31,11 @@ struct ResiduePath {
   uint32_t behind(uint32_t at) const { return residue.next[at]; }
 };
 
+// Behind a shared pointer.
+std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
+  return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
+}
+
 bool is_done_at_bottom(const Config& config, const Store& store) {
   return config.stack == kBottom && store.state(config.state).family == FamilyId::kDone;
 }
@@ -418,13 +423,22 @@ Config MaskStore::localise(const Config& config, Arena& arena) {
   return local;
 }
 
+// Takes or gives back what the thread has.
+void MaskStore::swap_scratch() {
+  thread_local Scratch spare;
+  found_.swap(spare.found);
+  touched_.swap(spare.touched);
+  levels_.swap(spare.levels);
+}
+
 void MaskStore::begin_walk() {
+  swap_scratch();
   arena_ = std::make_unique<Arena>();
   arena_->regs().set_memory(RegisterPool::Memory::kUnsure);
   unsure_.clear();
-  if (found_.empty()) {
-    found_.resize(vocabulary_.mask_words());
-    touched_.resize(found_.size() / 64 + 1);
+  if (found_.size() != vocabulary_.mask_words()) {  // the thread walked for another vocabulary
+    found_.assign(vocabulary_.mask_words(), 0);
+    touched_.assign(found_.size() / 64 + 1, 0);
   }
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     for (; touched_[i] != 0; touched_[i] &= touched_[i] - 1) {
@@ -432,7 +446,7 @@ void MaskStore::begin_walk() {
     }
   }
   starts_.clear();
-  if (levels_.empty()) levels_.resize(vocabulary_.max_token_length() + 1);
+  levels_.resize(vocabulary_.max_token_length() + 1);
   ++counters_.cold_walks;
 }
 
@@ -446,12 +460,13 @@ uint32_t MaskStore::finish_walk(uint32_t key, std::vector<Escape> escapes, FreeT
   if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);
   entry_of_key_[key] = id;
   ++counters_.entries;
-  counters_.memory_bytes += sizeof(Entry) + entry.ids.capacity() * 4 +
-                            (entry.sets.capacity() + entry.unsure.capacity()) * 4;
-  if (entry.dense != nullptr) counters_.memory_bytes += entry.dense->size() * 4;
+  counters_.memory_bytes += sizeof(Entry) + entry.memory_bytes();
+  if (entry.dense != nullptr) counters_.memory_bytes += bitmap_bytes(*entry.dense);
   if (entry.text != nullptr && texts_.insert(entry.text.get()).second) {
-    counters_.memory_bytes += entry.text->size() * 4;
+    counters_.memory_bytes += bitmap_bytes(*entry.text);
   }
+  arena_ = nullptr;
+  swap_scratch();
   return id;
 }
 
@@ -466,9 +481,7 @@ void MaskStore::keep_escapes(std::vector<Escape>& escapes, Entry& entry) {
     words.push_back(escape.node);
     words.push_back(found->second);
   }
-  const auto [id, inserted] = escape_lists_.intern(words);
-  entry.escapes = id;
-  if (inserted) counters_.memory_bytes += words.size() * 4;
+  entry.escapes = escape_lists_.intern(words).id;
 }
 
 // What the walk allowed beyond the text's words: ids if they are few.
@@ -494,6 +507,13 @@ void MaskStore::keep_found(Entry& entry) {
                           static_cast<uint32_t>(std::countr_zero(word)));
     }
   });
+}
+
+std::size_t MaskStore::memory_bytes() const {
+  const std::size_t unused = entries_.chunk_bytes() - entries_.size() * sizeof(Entry);
+  return counters_.memory_bytes + unused +
+         heap_bytes(escape_lists_, keys_, entry_of_key_, runner_) + heap::hash_table(texts_) +
+         heap_bytes(key_words_, after_, starts_, marked_, returned_, unsure_);
 }
 
 // --- the walk -----------------------------------------------------------------------------------

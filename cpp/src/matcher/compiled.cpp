@@ -6,6 +6,7 @@
 #include "json/lang_chars.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -90,13 +91,40 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
     if (ir_.expr_kind(id) == ExprKind::kTokenSet) has_token_symbols_ = true;
   }
   start_ = rules_->start();
+  if (json_ != nullptr) json_->forget_outlines();
   masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);
+  update_charge();
 }
 
-std::size_t CompiledGrammar::memory_bytes() const {
+void GrammarMutex::unlock() {
+  grammar_.update_charge();
+  mutex_.unlock();
+}
+
+void CompiledGrammar::set_around_bytes(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  return sizeof(*this) + store_.memory_bytes() + masks_->counters().memory_bytes +
-         rules_->num_positions() * std::size_t{128};
+  around_bytes_ = bytes;
+  charged_items_ = 0;
+}
+
+// States, rows and masks are measured whenever there are more. The tables that grow with them are
+// measured when there are half as many again, so that each of them pays for a bounded part of it.
+void CompiledGrammar::update_charge() const {
+  const uint64_t items =
+      uint64_t{store_.num_states()} + store_.num_rows() + masks_->counters().entries;
+  if (items == charged_items_) return;
+  charged_items_ = items;
+  if (items >= measure_at_) {
+    table_bytes_ = measure_tables();
+    measure_at_ = items + items / 2;
+  }
+  charge_.set(around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes());
+}
+
+std::size_t CompiledGrammar::measure_tables() const {
+  constexpr std::size_t kSharedCount = 16;  // beside the object
+  return heap_block(sizeof(*this) + kSharedCount) + heap_bytes(ir_, json_, rules_) +
+         heap_block(sizeof(*masks_));
 }
 
 CompiledCounters CompiledGrammar::counters() const {

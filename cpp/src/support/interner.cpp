@@ -8,7 +8,8 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::size_t kFewestSlots = 64;
+constexpr std::size_t kFewestSlots = 8;
+constexpr std::size_t kFewestWords = 16;  // in a block
 
 }  // namespace
 
@@ -31,8 +32,8 @@ WordInterner::Result WordInterner::intern(std::span<const uint32_t> words, uint3
   for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
     if (slots_[slot] == 0) {
       const uint32_t* stored = store(words);
-      const uint32_t id = entries_.grow();
-      entries_[id] = {stored, static_cast<uint32_t>(words.size()), tag, hash};
+      const uint32_t id = size();
+      entries_.push_back({stored, static_cast<uint32_t>(words.size()), tag, hash});
       slots_[slot] = id + 1;
       return {id, true};
     }
@@ -53,7 +54,7 @@ uint32_t WordInterner::find(std::span<const uint32_t> words, uint32_t tag) const
 }
 
 void WordInterner::truncate(uint32_t size) {
-  for (uint32_t id = entries_.size(); id-- > size;) {
+  for (uint32_t id = this->size(); id-- > size;) {
     const Entry& entry = entries_[id];
     std::size_t slot = entry.hash & (slots_.size() - 1);
     while (slots_[slot] != id + 1) slot = (slot + 1) & (slots_.size() - 1);
@@ -62,28 +63,30 @@ void WordInterner::truncate(uint32_t size) {
     blocks_.back().used -= entry.length;
     if (blocks_.back().used == 0) {
       block_words_ -= blocks_.back().size;
+      block_bytes_ -= heap_block(blocks_.back().size * sizeof(uint32_t));
       blocks_.pop_back();
     }
   }
-  entries_.truncate(size);
+  entries_.resize(size);
+  if (entries_.capacity() > 4 * (std::size_t{size} + kFewestSlots)) entries_.shrink_to_fit();
   if (slots_.size() > kFewestSlots && slots_.size() > std::size_t{size} * 8) {
     rehash(std::max(kFewestSlots, std::bit_ceil(std::size_t{size} * 2)));
   }
 }
 
 std::size_t WordInterner::memory_bytes() const {
-  return entries_.memory_bytes() + slots_.size() * sizeof(uint32_t) +
-         block_words_ * sizeof(uint32_t);
+  return heap_bytes(entries_, slots_) + block_bytes_ +
+         heap_block(blocks_.capacity() * sizeof(Block));
 }
 
 const uint32_t* WordInterner::store(std::span<const uint32_t> words) {
   if (words.empty()) return nullptr;
   if (blocks_.empty() || blocks_.back().used + words.size() > blocks_.back().size) {
-    const std::size_t wanted =
-        std::min<std::size_t>(std::max<std::size_t>(64, block_words_), 16384);
+    const std::size_t wanted = std::min<std::size_t>(std::max(kFewestWords, block_words_), 16384);
     const std::size_t size = std::max(words.size(), wanted);
     blocks_.push_back({std::make_unique_for_overwrite<uint32_t[]>(size), size, 0});
     block_words_ += size;
+    block_bytes_ += heap_block(size * sizeof(uint32_t));
   }
   Block& block = blocks_.back();
   uint32_t* target = block.words.get() + block.used;

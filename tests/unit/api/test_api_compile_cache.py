@@ -16,9 +16,39 @@ from maskwright.errors import GrammarSyntaxError
 SECONDS = 30
 
 
+class Ledger:
+    """Asks those charged to it, as the engine's own ledger need not."""
+
+    def __init__(self) -> None:
+        self.debtors: set[Entry] = set()
+
+    @property
+    def bytes(self) -> int:
+        return sum(debtor.size for debtor in tuple(self.debtors))
+
+
 class Entry:
     def __init__(self, size: int = 10) -> None:
-        self.memory_size_bytes = size
+        self.size = size
+        self.ledger: Ledger | None = None
+        self.measured = self.charged = 0
+
+    @property
+    def memory_size_bytes(self) -> int:
+        self.measured += 1
+        return self.size
+
+    def charge_to(self, ledger: Ledger | None) -> None:
+        self.charged += 1
+        if self.ledger is not None:
+            self.ledger.debtors.discard(self)
+        if ledger is not None:
+            ledger.debtors.add(self)
+        self.ledger = ledger
+
+
+def new_cache(limit_bytes: int = -1) -> CompileCache[Entry]:
+    return CompileCache(Ledger, limit_bytes)
 
 
 class Gate:
@@ -44,7 +74,7 @@ def never():
 
 
 def test_a_hit_returns_the_same_object():
-    cache: CompileCache[Entry] = CompileCache()
+    cache = new_cache()
     value = cache.get("a", Entry)
     assert cache.get("a", never) is value
     stats = cache.stats()
@@ -68,7 +98,7 @@ def waiting(cache: CompileCache[Entry], pool: ThreadPoolExecutor, gate: Gate, co
 
 
 def test_threads_share_one_computation():
-    cache: CompileCache[Entry] = CompileCache()
+    cache = new_cache()
     gate = Gate(Entry())
     with ThreadPoolExecutor(8) as pool:
         futures = waiting(cache, pool, gate, 7)
@@ -81,7 +111,7 @@ def test_threads_share_one_computation():
 
 
 def test_another_key_is_not_held_up():
-    cache: CompileCache[Entry] = CompileCache()
+    cache = new_cache()
     gate = Gate(Entry())
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(cache.get, "a", gate)
@@ -93,7 +123,7 @@ def test_another_key_is_not_held_up():
 
 
 def test_a_failure_reaches_all_and_is_not_kept():
-    cache: CompileCache[Entry] = CompileCache()
+    cache = new_cache()
     gate = Gate(GrammarSyntaxError("bad", code="c", source="x", offset=0))
     with ThreadPoolExecutor(4) as pool:
         futures = waiting(cache, pool, gate, 3)
@@ -113,7 +143,7 @@ def test_an_error_that_cannot_be_copied_still_arrives():
             super().__init__(a)
             self.b = b
 
-    cache: CompileCache[Entry] = CompileCache()
+    cache = new_cache()
     gate = Gate(Stubborn(1, 2))
     with ThreadPoolExecutor(2) as pool:
         futures = waiting(cache, pool, gate, 1)
@@ -122,7 +152,7 @@ def test_an_error_that_cannot_be_copied_still_arrives():
 
 
 def test_an_interrupted_computation_is_taken_over_by_a_waiter():
-    cache: CompileCache[Entry] = CompileCache()
+    cache = new_cache()
     gate = Gate(KeyboardInterrupt())
     entry = Entry()
     with ThreadPoolExecutor(2) as pool:
@@ -135,7 +165,7 @@ def test_an_interrupted_computation_is_taken_over_by_a_waiter():
 
 
 def test_clear_forgets_what_is_in_flight():
-    cache: CompileCache[Entry] = CompileCache()
+    cache = new_cache()
     old, new = Gate(Entry()), Entry()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(cache.get, "a", old)
@@ -152,7 +182,7 @@ def test_clear_forgets_what_is_in_flight():
 
 
 def test_the_least_recently_used_go_first():
-    cache: CompileCache[Entry] = CompileCache(30)
+    cache = new_cache(30)
     for key in "abc":
         cache.get(key, Entry)
     cache.get("a", never)
@@ -165,24 +195,78 @@ def test_the_least_recently_used_go_first():
     assert cache.size_bytes() == 25
 
 
-def test_entries_are_measured_when_they_matter():
-    cache: CompileCache[Entry] = CompileCache(30)
-    first = cache.get("a", Entry)
-    first.memory_size_bytes = 100
-    assert cache.size_bytes() == 100
+def test_what_grew_goes_at_the_next_insertion():
+    cache = new_cache(30)
+    cache.get("a", Entry).size = 100
     cache.get("b", Entry)
     assert (cache.stats().entries, cache.size_bytes()) == (1, 10)
+    cache.get("b", never)
+
+
+def test_what_grew_goes_at_the_next_hit():
+    cache = new_cache(30)
+    old = cache.get("a", Entry)
+    used = cache.get("b", Entry)
+    used.size = 25
+    assert cache.get("b", never) is used
+    assert cache.stats().evictions == 1
+    assert old.ledger is None
+    assert cache.size_bytes() == 25
+
+
+@pytest.mark.parametrize("ask", [CompileCache.size_bytes, lambda cache: cache.stats().bytes])
+def test_the_size_is_within_the_limit_whenever_it_is_asked_for(ask):
+    cache = new_cache(30)
+    entries = [cache.get(key, Entry) for key in "abc"]
+    entries[2].size = 20  # 40 in all: the oldest goes
+    assert ask(cache) == 30
+    entries[0].size = 1000  # no longer here
+    assert ask(cache) == 30
+    entries[2].size = 31  # more than the limit on its own
+    assert ask(cache) == 0
+    assert cache.values() == []
 
 
 @pytest.mark.parametrize("limit", [0, 9])
 def test_what_is_larger_than_the_limit_is_returned_and_not_kept(limit):
-    cache: CompileCache[Entry] = CompileCache(limit)
+    cache = new_cache(limit)
     assert cache.get("a", Entry).memory_size_bytes == 10
     assert cache.stats().entries == 0
 
 
+def test_what_is_larger_than_the_limit_drives_nothing_out():
+    cache = new_cache(30)
+    kept = [cache.get(key, Entry) for key in "abc"]
+    assert cache.get("d", lambda: Entry(31)).ledger is None
+    assert cache.values() == kept
+    assert cache.stats().evictions == 0
+
+
+@pytest.mark.parametrize("limit", [-1, 100])
+def test_an_insertion_asks_no_other_entry(limit):
+    cache = new_cache(limit)
+    entries = [cache.get(key, Entry) for key in range(200)]
+    cache.get(199, never)
+    cache.size_bytes()
+    cache.stats()
+    assert all(entry.measured <= 1 for entry in entries)
+    assert all(entry.charged <= 2 for entry in entries)  # in and out
+
+
+def test_what_grows_after_clearing_is_not_charged():
+    cache = new_cache(30)
+    old = cache.get("a", Entry)
+    cache.clear()
+    old.size = 100
+    assert cache.size_bytes() == 0
+    new = cache.get("a", Entry)
+    old.size = 200
+    assert cache.size_bytes() == 10
+    assert cache.values() == [new]
+
+
 def test_many_threads_and_keys():
-    cache: CompileCache[Entry] = CompileCache(50)
+    cache = new_cache(50)
     barrier = threading.Barrier(8)
 
     def work(seed: int) -> None:
@@ -190,6 +274,7 @@ def test_many_threads_and_keys():
         for i in range(200):
             key = (seed * 7 + i * 3) % 12
             assert cache.get(key, lambda key=key: Entry(10 + key % 3)).memory_size_bytes >= 10
+            assert cache.size_bytes() <= 50
             if i % 50 == 0:
                 cache.clear()
 

@@ -64,6 +64,7 @@ class RulesMachine {
     StateId target;
   };
   std::span<const TokenEdge> token_edges(StateId state);
+  std::size_t memory_bytes() const;
 
  private:
   struct Impl;

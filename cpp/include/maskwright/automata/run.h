@@ -15,6 +15,7 @@
 
 #include "maskwright/automata/rules.h"
 #include "maskwright/automata/store.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -89,7 +90,7 @@ class Arena {
   }
   std::size_t memory_bytes() const {
     return nodes_.memory_bytes() + sets_.memory_bytes() + regs_.memory_bytes() +
-           verdicts_.sets.memory_bytes();
+           verdicts_.sets.memory_bytes() + heap_bytes(verdicts_.known);
   }
 
  private:
@@ -122,6 +123,7 @@ class ConfigSet {
   // Of a set without an index.
   void set_run(std::size_t i, uint32_t run) { configs_[i].run = run; }
   std::span<const Config> configs() const { return configs_; }
+  std::size_t memory_bytes() const { return heap_bytes(configs_, index_); }
 
  private:
   static uint64_t key_hash(const Config& config);
@@ -152,6 +154,7 @@ class Runner {
   // The configuration after the frame on top of `node` got `accepted` from a callee that ended with
   // register `returned` (not yet popped further).
   Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena);
+  std::size_t memory_bytes() const { return heap_bytes(pending_, work_, callees_); }
 
  private:
   bool skim(Config& config, std::string_view text, std::size_t& at, Arena& arena);

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "maskwright/support/byte_set.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
 #include "maskwright/support/stable_pool.h"
 #include "maskwright/support/text_class.h"
@@ -320,6 +321,7 @@ class Store {
   }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
+  // Takes constant time.
   std::size_t memory_bytes() const;
 
  private:

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "maskwright/support/heap_bytes.h"
+
 namespace maskwright {
 
 inline constexpr uint32_t kIrMagic = 0x5249574D;
@@ -117,6 +119,9 @@ class Ir {
   }
   std::string_view bytes(uint32_t offset, uint32_t length) const {
     return {bytes_.data() + offset, length};
+  }
+  std::size_t memory_bytes() const {
+    return heap_bytes(words_, bytes_, expr_spans_, node_spans_, rules_);
   }
 
  private:

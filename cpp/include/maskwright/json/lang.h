@@ -50,6 +50,8 @@ class Lang {
   // can_finish(s, a, h1) == can_finish(s, b, h2) whenever h1 - a and h2 - b are equal or both >= P.
   // 0 for languages like "any text".
   virtual uint32_t length_horizon() = 0;
+  // What it takes in memory, with all that it owns (heap_bytes.h).
+  virtual std::size_t footprint() const = 0;
 };
 
 class LangTable {
@@ -79,6 +81,7 @@ class LangTable {
   std::unique_ptr<Lang> number_without(LangId number, std::span<const std::string> values) const;
   std::unique_ptr<Lang> number_among(LangId number, std::span<const std::string> values) const;
   bool is_any_number(LangId number) const;
+  std::size_t memory_bytes() const;
 
  private:
   struct Impl;

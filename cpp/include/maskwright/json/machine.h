@@ -44,6 +44,10 @@ class JsonMachine {
   // Targets of different options must not share a frame.
   uint32_t options_of(uint32_t target) const;
 
+  // Drops what only target() and productive() use, once the grammar is compiled.
+  void forget_outlines();
+  std::size_t memory_bytes() const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -4,12 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "maskwright/support/heap_bytes.h"
+
 namespace maskwright {
 
 // Between two bounds; they are plain decimals.
 struct NumberRange {
   bool has_lo = false, has_hi = false, lo_exclusive = false, hi_exclusive = false;
   std::string lo, hi;
+
+  std::size_t memory_bytes() const { return heap_bytes(lo, hi); }
 };
 
 // All of it must hold. Numbers are JSON spellings without leading zeros: "-12.5", "3e-7".
@@ -20,6 +24,10 @@ struct NumberSpec {
   std::vector<std::string> multiples_of, not_multiples_of;  // of each, of none; positive
   bool has_values = false;                                  // only `values`
   std::vector<std::string> values, excluded;
+
+  std::size_t memory_bytes() const {
+    return heap_bytes(within, outside, multiples_of, not_multiples_of, values, excluded);
+  }
 };
 
 // The value of a JSON number of any length and exponent as its one normal form: "0", or the digits

@@ -36,6 +36,8 @@ class StringFamily : public Family {
  public:
   // The state after the opening quote, or kDead if no alternative can be completed. Register 0.
   virtual StateId start(std::span<const StringItem> items) = 0;
+  // What it takes in memory, with all that it owns (heap_bytes.h).
+  virtual std::size_t footprint() const = 0;
 };
 
 class NumberFamily : public Family {
@@ -44,6 +46,8 @@ class NumberFamily : public Family {
   virtual StateId start(std::span<const NumberItem> items) = 0;
   // The alternatives that are still alive.
   virtual std::vector<NumberItem> items(StateId state) const = 0;
+  // What it takes in memory, with all that it owns (heap_bytes.h).
+  virtual std::size_t footprint() const = 0;
 };
 
 // A member name returns its labels: {index} of a name that is listed, else one for each of the
@@ -61,6 +65,8 @@ class KeyFamily : public Family {
   // The same, refusing the names of a set (name_set.h; unlisted names), and returning the name that
   // was read in the register.
   virtual Target start_refusing(StateId start, Reg reg, Reg names, RegisterPool& regs) = 0;
+  // What it takes in memory, with all that it owns (heap_bytes.h).
+  virtual std::size_t footprint() const = 0;
 };
 
 std::unique_ptr<StringFamily> make_string_family(Store& store, LangTable& langs);

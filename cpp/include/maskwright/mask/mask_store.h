@@ -29,6 +29,7 @@
 
 #include "maskwright/automata/run.h"
 #include "maskwright/automata/way_out.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/trie/trie.h"
 
 namespace maskwright {
@@ -50,6 +51,8 @@ class MaskStore {
   bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk);
 
   const MaskCounters& counters() const { return counters_; }
+  // Takes constant time.
+  std::size_t memory_bytes() const;
 
  private:
   struct Escape {
@@ -72,6 +75,10 @@ class MaskStore {
     uint32_t escapes = 0;          // where the frame may have returned, by node (escape_lists_)
     std::vector<SetId> sets;       // the distinct sets that it returned there
     std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
+
+    std::size_t memory_bytes() const {
+      return heap_bytes(ids, sets, unsure);
+    }  // without what is shared
   };
   // The closed configurations at one depth of the walk. A single one is kept apart with its row:
   // that is nearly every node of nearly every walk.
@@ -83,6 +90,13 @@ class MaskStore {
     Config config;
     const Row* row = nullptr;
     ConfigSet set;
+  };
+  // What a walk needs and nothing keeps: as large as the vocabulary, so a thread has one for all
+  // grammars.
+  struct Scratch {
+    std::vector<uint32_t> found;
+    std::vector<uint64_t> touched;
+    std::vector<Depth> levels;
   };
   // An entry to apply, with the stacks below its last frame.
   struct Level {
@@ -111,6 +125,7 @@ class MaskStore {
 
   // The walk; results in found_ and entry escapes.
   Config localise(const Config& config, Arena& arena);
+  void swap_scratch();
   void begin_walk();
   FreeRun free_run(const Config& config, uint32_t& length);
   FreeText free_text(const Config& config, std::shared_ptr<const Residue>& residue);
@@ -161,13 +176,14 @@ class MaskStore {
   KeyWords key_words_;
   std::vector<Config> after_;
 
-  // Scratch of one walk.
+  // Scratch of one walk, empty between walks.
   std::unique_ptr<Arena> arena_;
   std::vector<uint32_t> found_;
   std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
-  std::vector<Start> starts_;      // by node
   std::vector<Depth> levels_;
-  std::vector<bool> marked_;  // stack nodes, all false between calls
+  // Scratch that stays.
+  std::vector<Start> starts_;  // by node
+  std::vector<bool> marked_;   // stack nodes, all false between calls
   std::vector<SetId> returned_;
   std::vector<uint32_t> unsure_;
 };

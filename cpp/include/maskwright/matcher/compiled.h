@@ -13,6 +13,7 @@
 #include "maskwright/ir/ir.h"
 #include "maskwright/json/machine.h"
 #include "maskwright/mask/mask_store.h"
+#include "maskwright/support/byte_ledger.h"
 #include "maskwright/trie/trie.h"
 
 namespace maskwright {
@@ -30,6 +31,20 @@ struct CompiledCounters {
   MaskCounters masks;
 };
 
+class CompiledGrammar;
+
+// Guards what a compiled grammar computes on demand. Unlocking brings its charge up to date.
+class GrammarMutex {
+ public:
+  explicit GrammarMutex(const CompiledGrammar& grammar) : grammar_(grammar) {}
+  void lock() { mutex_.lock(); }
+  void unlock();
+
+ private:
+  const CompiledGrammar& grammar_;
+  std::mutex mutex_;
+};
+
 class CompiledGrammar {
  public:
   // Raises kMalformed, kUnsatisfiable, kUnsupported and kLimit errors.
@@ -37,11 +52,17 @@ class CompiledGrammar {
                   const CompileLimits& limits);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
-  std::size_t memory_bytes() const;
+  // As of the last call that computed something. Waits for nothing.
+  std::size_t memory_bytes() const { return charge_.bytes(); }
+  // Adds what its owner needs for it.
+  void set_around_bytes(std::size_t bytes);
+  std::size_t around_bytes() const { return around_bytes_; }
+  // Has the ledger count this grammar from now on; null: nobody.
+  void charge_to(std::shared_ptr<ByteLedger> ledger) { charge_.charge_to(std::move(ledger)); }
   CompiledCounters counters() const;
 
   // For matchers; everything below is used under mutex().
-  std::mutex& mutex() const { return mutex_; }
+  GrammarMutex& mutex() const { return mutex_; }
   Config start() const { return {start_, 0, 0, kBottom}; }
   const Ir& ir() const { return ir_; }
   Store& store() { return store_; }
@@ -55,7 +76,18 @@ class CompiledGrammar {
   bool may_need_unspellable() const { return may_need_unspellable_; }
 
  private:
-  mutable std::mutex mutex_;
+  friend class GrammarMutex;
+  void update_charge() const;
+  std::size_t measure_tables() const;
+
+  mutable GrammarMutex mutex_{*this};
+  mutable ByteCharge charge_;
+  // The charge is up to date if there are so many states, rows and masks.
+  mutable uint64_t charged_items_ = 0;
+  // What takes time to measure, and the number of those at which to do so again.
+  mutable std::size_t table_bytes_ = 0;
+  mutable uint64_t measure_at_ = 0;
+  std::size_t around_bytes_ = 0;
   std::shared_ptr<const Vocabulary> vocabulary_;
   Ir ir_;
   Store store_;

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "maskwright/support/stable_pool.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -32,9 +32,10 @@ class WordInterner {
     const Entry& entry = entries_[id];
     return {entry.words, entry.length};
   }
-  uint32_t size() const { return entries_.size(); }
+  uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   // Drops the contents with ids from `size` on.
   void truncate(uint32_t size);
+  // Takes constant time.
   std::size_t memory_bytes() const;
 
   static constexpr uint32_t kMissing = 0xFFFFFFFF;
@@ -60,10 +61,11 @@ class WordInterner {
   const uint32_t* store(std::span<const uint32_t> words);
   void rehash(std::size_t size);
 
-  StablePool<Entry> entries_;
+  std::vector<Entry> entries_;   // by id
   std::vector<uint32_t> slots_;  // id + 1, 0 = empty; size is a power of two
   std::vector<Block> blocks_;    // none is unused
-  std::size_t block_words_ = 0;
+  std::size_t block_words_ = 0;  // of all blocks
+  std::size_t block_bytes_ = 0;
 };
 
 }  // namespace maskwright

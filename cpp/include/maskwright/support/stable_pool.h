@@ -1,6 +1,8 @@
 // A growing array whose elements never move: chunk k holds kFirst * 2^k elements, so an index maps
-// to its chunk by one bit scan and the directory is a handful of pointers. Readers that hold an
-// index published after the element was written need no lock; writers are serialised by the owner.
+// to its chunk by one bit scan and the directory is a handful of pointers. The first chunk is
+// small, since a grammar has dozens of these and a server thousands of grammars. Readers that hold
+// an index published after the element was written need no lock; writers are serialised by the
+// owner.
 #pragma once
 
 #include <array>
@@ -9,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
@@ -50,18 +54,27 @@ class StablePool {
     }
   }
 
+  // Of the chunks, and of what the elements own.
   std::size_t memory_bytes() const {
+    std::size_t total = chunk_bytes();
+    if constexpr (!PlainData<T>) {
+      for (uint32_t i = 0; i < size_; ++i) total += heap_bytes((*this)[i]);
+    }
+    return total;
+  }
+
+  // Of the chunks alone.
+  std::size_t chunk_bytes() const {
     std::size_t total = 0;
     for (std::size_t k = 0; k < chunks_.size(); ++k) {
-      if (chunks_[k].load(std::memory_order_relaxed) != nullptr) {
-        total += (std::size_t{kFirst} << k) * sizeof(T);
-      }
+      if (chunks_[k].load(std::memory_order_relaxed) == nullptr) break;
+      total += heap_block((std::size_t{kFirst} << k) * sizeof(T));
     }
     return total;
   }
 
  private:
-  static constexpr uint32_t kFirstBits = 5;
+  static constexpr uint32_t kFirstBits = 2;
   static constexpr uint32_t kFirst = 1U << kFirstBits;
 
   static uint32_t chunk_of(uint32_t index) {

@@ -1,0 +1,58 @@
+// Who holds how many bytes: a ledger has the sum of the charges of its debtors.
+//
+// Each debtor keeps its own charge up to date, so that a cache knows its size at any moment without
+// asking its entries. A charge moves to another ledger, or to none, in one step. The ledger is one
+// atomic number; a charge has a mutex of its own, which nothing else is done under. All thread
+// safe.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace maskwright {
+
+class ByteLedger {
+ public:
+  std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class ByteCharge;
+  // Wraps around, so that taking away is adding, too.
+  void add(std::size_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
+  std::atomic<std::size_t> bytes_{0};
+};
+
+class ByteCharge {
+ public:
+  ByteCharge() = default;
+  ByteCharge(const ByteCharge&) = delete;
+  ByteCharge& operator=(const ByteCharge&) = delete;
+  ~ByteCharge() { charge_to(nullptr); }
+
+  std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+  void set(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (ledger_ != nullptr) ledger_->add(bytes - this->bytes());
+    bytes_.store(bytes, std::memory_order_relaxed);
+  }
+
+  // null: to nobody.
+  void charge_to(std::shared_ptr<ByteLedger> ledger) {
+    const std::lock_guard lock(mutex_);
+    if (ledger_ != nullptr) ledger_->add(std::size_t{0} - bytes());
+    ledger_ = std::move(ledger);
+    if (ledger_ != nullptr) ledger_->add(bytes());
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<ByteLedger> ledger_;
+  std::atomic<std::size_t> bytes_{0};
+};
+
+}  // namespace maskwright
