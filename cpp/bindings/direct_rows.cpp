@@ -8,7 +8,6 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
-#include <optional>
 
 namespace nb = nanobind;
 
@@ -135,9 +134,14 @@ bool is_torch_tensor(nb::handle type) {
 }  // namespace
 
 bool direct_rows(nb::handle object, DirectRows& rows) {
+  // Set once, under Python's lock; making one may let other threads run, which then make another.
   // Never destroyed: the interpreter may be gone by then.
-  static const Numpy& numpy = *new Numpy();
-  if (numpy.owns(object)) return numpy.rows(object, rows);
+  static const Numpy* numpy = nullptr;
+  if (numpy == nullptr) {
+    const auto* made = new Numpy();
+    numpy = made;
+  }
+  if (numpy->owns(object)) return numpy->rows(object, rows);
   static const Torch* torch = nullptr;
   if (torch == nullptr) {
     if (!is_torch_tensor(object.type())) return false;

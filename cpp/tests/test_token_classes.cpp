@@ -106,6 +106,7 @@ TEST_CASE("with escapes, words are what JSON spells") {
 TEST_CASE("a residue is the way to all tokens with one of the bytes") {
   std::mt19937 random(5);
   const Vocabulary vocabulary = random_vocabulary(random);
+  uint32_t found = 0;
   for (int i = 0; i < 20; ++i) {
     ByteSet bytes;
     for (const char c : std::string("\"\\{Z\xFF")) {
@@ -113,6 +114,7 @@ TEST_CASE("a residue is the way to all tokens with one of the bytes") {
     }
     const auto residue = vocabulary.classes().residue(bytes);
     if (residue == nullptr) continue;  // so common that a walk of the whole is as good
+    ++found;
     std::set<uint32_t> reached;
     for (const uint32_t node : residue->nodes) {
       for (const uint32_t token : vocabulary.tokens_at(node)) reached.insert(token);
@@ -127,8 +129,16 @@ TEST_CASE("a residue is the way to all tokens with one of the bytes") {
       const uint32_t behind = residue->next[at];
       CHECK((behind == residue->nodes.size() || residue->nodes[behind] >= end));
       CHECK(residue->nodes[behind - 1] < end);
+      bool wanted = false;  // some token at or below the node has one of the bytes
+      for (const uint32_t token : vocabulary.tokens_from(residue->nodes[at])) {
+        for (const char c : vocabulary.text(token)) {
+          wanted = wanted || bytes.has(static_cast<uint8_t>(c));
+        }
+      }
+      CHECK(wanted);
     }
   }
+  CHECK(found >= 5);
 }
 
 TEST_CASE("quoted words and their residue are all tokens that go on behind a first mark") {

@@ -130,3 +130,21 @@ def test_names_that_only_repeat(length, text):
     tokens = range(matcher.vocabulary.vocab_size)
     accepted = {t for t in tokens if matcher.fork().accept_token(t)}
     assert matcher.allowed_tokens() == accepted
+
+
+MIXED = [
+    ({"type": "object"}, "a b?"),
+    ({"type": "array", "items": {"type": "string"}}, "[a-z ]*"),
+    ({"type": ["string", "integer"]}, ' ?"?[a b]*'),
+    ({"anyOf": [{"type": "string"}, {"type": "object"}]}, "\\s*\\{?[^a]*"),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("joined", ["concat", "union"])
+@pytest.mark.parametrize(("schema", "regex"), MIXED, ids=str)
+def test_json_beside_rules(schema, regex, joined, seed):
+    # Whitespace that JSON passes over is text for a rule.
+    rng = random.Random(f"{schema} {regex} {joined} {seed}")
+    parts = [Grammar.from_json_schema(json.dumps(schema)), Grammar.from_regex(regex)]
+    walk(getattr(Grammar, joined)(*parts).ir, rng)

@@ -64,8 +64,8 @@ bool Store::follow_utf8(StateId id, bool& exactly) {
 const FreeRun& Store::find_free_run(StateId id) {
   auto run = std::make_unique<FreeRun>();
   Family& own = family(states_[id].family);
-  run->decides = (states_[id].flags & kNotPlain) == 0;
-  run->text.beyond_ascii = follow_utf8(id, run->decides);
+  run->others_known = (states_[id].flags & kNotPlain) == 0;
+  run->text.beyond_ascii = follow_utf8(id, run->others_known);
   for (const Edge& edge : row(id).edges) {
     const bool back = own.unhindered(edge) == id;
     for (uint32_t value = edge.lo; value <= edge.hi; ++value) {

@@ -189,7 +189,7 @@ bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, Free
   length = kUnbounded;
   run.text = kSpelledText;
   run.others.add('"');
-  run.decides = true;
+  run.others_known = true;
   return true;
 }
 

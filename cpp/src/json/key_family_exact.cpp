@@ -130,6 +130,7 @@ Target KeyFrames::localise(StateId state, Reg reg, const RegisterPool& from, Reg
   const Words words = from.get(reg);
   const Words allowed = exact ? from.get(words[0]) : words;
   std::vector<uint32_t> content(allowed.begin(), allowed.end());
+  if (content.empty()) content.push_back(0);
   if (exact) content[0] |= doubts(known, words[1], from);
   const StateId inside = same_for_tokens(known, content);
   const View at = view(store_.content(inside));

@@ -57,6 +57,7 @@ SeenMembers decode_seen(std::span<const uint32_t> content, const AliveSet& alive
   if (content.size() > 1) seen.others = content[1];
   if (content.size() > kNamesWord) seen.names = content[kNamesWord];
   if (alive.free && !content.empty() && content[0] == kClosing) {
+    seen.count = 0;  // free sets don't count
     seen.closing.assign(content.begin() + kBitWords, content.end());
     return seen;
   }

@@ -127,12 +127,13 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
     out.needed_by.emplace_back(needed, trigger);
   std::ranges::sort(out.needed_by);
   add_obligations(plan, keys, out);
+  out.free = any_order && plan.names->plain() && out.room == kUnbounded && !out.counted() &&
+             out.dependencies.empty() && out.obligations == 0;
+  if (!out.free) return out;
   out.required.assign((keys.names.size() + 31) / 32, 0);
   for (const ObjectMember& member : out.ordered) {
     if (member.required) out.required[member.key / 32] |= 1U << member.key % 32;
   }
-  out.free = any_order && plan.names->plain() && out.room == kUnbounded && !out.counted() &&
-             out.dependencies.empty() && out.obligations == 0;
   return out;
 }
 

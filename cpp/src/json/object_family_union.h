@@ -53,7 +53,7 @@ struct ObjectAlternative {
   std::vector<uint32_t> others;  // targets by class; kNone: refused
   uint32_t room = 0;             // how many other names there are
   bool any_order = false, has_required = false;
-  std::vector<uint32_t> required;  // bit words: keys; unless the order is declared
+  std::vector<uint32_t> required;  // bit words: keys; only if `free`
   // Whatever members there are, others may follow, of one class; only the required ones decide
   // whether the object may end.
   bool free = false;

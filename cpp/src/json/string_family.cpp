@@ -305,7 +305,7 @@ StringFrames::AllText StringFrames::chain_text(LangId id, uint32_t state) {
   constexpr uint32_t kMaxSteps = 256;
   Lang& lang = langs_(id);
   AllText chain;
-  chain.run.decides = true;
+  chain.run.others_known = true;
   chain.run.others.add('\\');
   chain.run.others.add('"');
   for (uint32_t at = state; chain.length < kMaxSteps; ++chain.length) {

@@ -78,8 +78,8 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
       if (!refused.empty()) {
         // What the other configurations allow stays.
         std::vector<uint32_t> own(row.size(), 0);
-        bool clear = false;
-        if (!apply({{entry, config.stack, {}}}, arena, own, clear, walk, unsure)) return false;
+        bool own_blank = false;
+        if (!apply({{entry, config.stack, {}}}, arena, own, own_blank, walk, unsure)) return false;
         for (const uint32_t node : refused) {
           for (const uint32_t token : vocabulary_.tokens_from(node)) {
             own[token / 32] &= ~(1U << token % 32);
@@ -304,7 +304,7 @@ MaskStore::FreeText MaskStore::free_text(const Config& config,
                                          std::shared_ptr<const Residue>& residue) {
   uint32_t length = 0;
   const FreeRun run = free_run(config, length);
-  if (!run.decides || run.text.empty()) return nullptr;
+  if (!run.others_known || run.text.empty()) return nullptr;
   residue = vocabulary_.classes().residue(run.others);
   return residue == nullptr ? nullptr : vocabulary_.classes().words(run.text, length);
 }
@@ -324,7 +324,7 @@ bool MaskStore::follow_quoted(const Depth& depth, uint32_t node, std::vector<Esc
   if (residue == nullptr || !depth.single || !starts_.empty()) return false;
   uint32_t length = 0;
   const FreeRun run = free_run(depth.config, length);
-  if (!run.decides || run.text != kSpelledText) return false;
+  if (!run.others_known || run.text != kSpelledText) return false;
   if (length < vocabulary_.max_token_length()) return false;
   for (const uint32_t token : vocabulary_.classes().quoted_words()) allow(token);
   follow(ResiduePath{*residue}, node, 0, escapes);
@@ -367,6 +367,7 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     if (single && closed != nullptr && *closed == starts_[i].config) {
       for (const uint32_t token : vocabulary_.tokens_at(root)) allow(token);
     } else {
+      closed = nullptr;
       levels_[0].set.clear();
       take_starts(i, levels_[0].set);
       if (levels_[0].set.empty()) continue;
@@ -631,7 +632,7 @@ bool MaskStore::runs_free(uint32_t node, const Depth& depth) {
   const Vocabulary::Subtree* below = vocabulary_.subtree(node);
   if (below == nullptr) return false;
   const FreeRun& run = store_.free_run(depth.config.state);
-  if (!run.text.has_ascii_of(below->text)) return false;
+  if (!run.text.covers_ascii_of(below->text)) return false;
   if (below->text.beyond_ascii && !(run.text.beyond_ascii && below->utf8)) return false;
   const State& state = store_.state(depth.config.state);
   return below->code_points <=
@@ -666,6 +667,7 @@ bool MaskStore::step_single(const Depth& from, uint32_t node, Depth& to) {
   to.single = true;
   to.reads_only = true;
   to.whitespace = false;
+  to.loops = false;
   return true;
 }
 

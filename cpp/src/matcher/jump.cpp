@@ -20,7 +20,6 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::array<uint8_t, 4> kSpaces{'\t', '\n', '\r', ' '};
 constexpr uint32_t kRootNode = 0;
 
 // The bytes that the configurations have edges for: not fewer than can be read.

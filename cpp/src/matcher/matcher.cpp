@@ -232,7 +232,13 @@ bool Matcher::accept_bytes(std::string_view text) {
 }
 
 Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
-  const std::lock_guard lock(grammar_->mutex());
+  if (!walk && needs_search_) return Fill::kCold;
+  std::unique_lock lock(grammar_->mutex(), std::defer_lock);
+  if (walk) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return Fill::kCold;
+  }
   const Step& last = now();
   if (last.stopped) terminated();
   const uint32_t size = grammar_->vocabulary().vocab_size();

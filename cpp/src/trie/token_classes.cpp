@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "maskwright/support/spaces.h"
 #include "maskwright/trie/trie.h"
 #include "support/unescape.h"
 #include "trie/utf8_steps.h"
@@ -156,15 +157,11 @@ void TokenClasses::build_quoted() {
 }
 
 void TokenClasses::build_spaces() {
-  const auto is_space = [&](uint32_t node) {
-    const uint8_t byte = vocabulary_.byte(node);
-    return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
-  };
   for (uint32_t top = 1; top < vocabulary_.num_nodes(); top = vocabulary_.next(top)) {
-    if (!is_space(top)) continue;
+    if (!is_space(vocabulary_.byte(top))) continue;
     Spaces& spaces = spaces_[top];
     for (uint32_t node = top; node < vocabulary_.next(top);) {
-      if (!is_space(node)) {
+      if (!is_space(vocabulary_.byte(node))) {
         spaces.exits.push_back({vocabulary_.byte(node), node});
         node = vocabulary_.next(node);
         continue;

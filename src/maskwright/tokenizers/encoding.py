@@ -47,8 +47,8 @@ class LazyEncoder:
         """Encode a text.
 
         Raises:
-            TokenizerError: The library is not installed (``tokenizer-missing-package``) or cannot
-                be used with this vocabulary (``tokenizer-encoder-failed``).
+            MissingDependencyError: The library is not installed.
+            TokenizerError: It cannot be used with this vocabulary (``tokenizer-encoder-failed``).
         """
         with self._lock:
             if self._encode is None:

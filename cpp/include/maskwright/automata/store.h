@@ -31,6 +31,7 @@
 #include "maskwright/support/byte_set.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
+#include "maskwright/support/spaces.h"
 #include "maskwright/support/stable_pool.h"
 #include "maskwright/support/text_class.h"
 #include "maskwright/support/token_texts.h"
@@ -79,11 +80,6 @@ enum StateFlag : uint16_t {
   kSuspects = 1024,        // suspect() may be true
 };
 
-inline constexpr std::array<uint8_t, 4> kSpaces{' ', '\n', '\t', '\r'};
-inline bool is_space(uint8_t byte) {
-  return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
-}
-
 // A state with one of these needs more than its row.
 inline constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitespace;
 
@@ -93,7 +89,7 @@ struct FreeRun {
   // What is read besides leads elsewhere at once: a text of other characters needs one of these.
   // Nothing is known if the state reads bytes beyond ASCII that aren't UTF-8.
   ByteSet others;
-  bool decides = false;  // `others` is known, and nothing but reading happens on the way
+  bool others_known = false;  // `others` is known, and nothing but reading happens on the way
 };
 
 struct State {

@@ -38,6 +38,7 @@ class GrammarMutex {
  public:
   explicit GrammarMutex(const CompiledGrammar& grammar) : grammar_(grammar) {}
   void lock() { mutex_.lock(); }
+  bool try_lock() { return mutex_.try_lock(); }
   void unlock();
 
  private:

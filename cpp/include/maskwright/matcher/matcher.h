@@ -36,8 +36,8 @@ class Matcher {
   std::size_t validate_tokens(std::span<const int64_t> tokens);
   enum class Fill : uint8_t { kCold, kSome, kAll };
   // Writes vocabulary.mask_words() words. kSome: some bit below vocab_size is 0; kAll: none is;
-  // kCold (only with `walk` false): nothing usable was written, since a trie walk is needed. Raises
-  // kMatcher after termination.
+  // kCold (only with `walk` false): nothing usable was written, since that needs a trie walk, a
+  // search or a wait for another thread. Raises kMatcher after termination.
   Fill fill_bitmask(std::span<uint32_t> row, bool walk);
   // Raises kMatcher if fewer steps were taken.
   void rollback(uint64_t steps);

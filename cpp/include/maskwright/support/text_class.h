@@ -18,7 +18,7 @@ struct TextClass {
   bool has_any_of(const TextClass& other) const {
     return ((other.ascii[0] & ascii[0]) | (other.ascii[1] & ascii[1])) != 0;
   }
-  bool has_ascii_of(const TextClass& other) const {
+  bool covers_ascii_of(const TextClass& other) const {
     return ((other.ascii[0] & ~ascii[0]) | (other.ascii[1] & ~ascii[1])) == 0;
   }
   bool empty() const { return ascii[0] == 0 && ascii[1] == 0 && !beyond_ascii; }
