@@ -148,3 +148,21 @@ def test_json_beside_rules(schema, regex, joined, seed):
     rng = random.Random(f"{schema} {regex} {joined} {seed}")
     parts = [Grammar.from_json_schema(json.dumps(schema)), Grammar.from_regex(regex)]
     walk(getattr(Grammar, joined)(*parts).ir, rng)
+
+
+@pytest.mark.parametrize(
+    ("regex", "text"), [("a b?", "{}"), (" b?", "{}a"), ("(a| ?b ?)*", '{"a":1}')], ids=str
+)
+def test_text_behind_json(regex, text):
+    # The walks of the object stand where whitespace changes nothing; those behind it do not.
+    grammar = Grammar.concat(
+        Grammar.from_json_schema('{"type": "object"}', strict_mode=False),
+        Grammar.from_regex(regex if text != "{}a" else "a" + regex),
+    )
+    tokens = [b"a ", b"a b", b"a }", b"{", b'{"', b" b", b"  ", b"b  ", b"ab ", b" }"]
+    matcher = CoreMatcher.compile(grammar.ir, make_vocabulary("behind", [*BYTES, *tokens]))
+    vocab = range(matcher.vocabulary.vocab_size)
+    for step in (b"", text.encode(), b"a", b" "):
+        if matcher.accept_bytes(step) or not step:
+            accepted = {t for t in vocab if matcher.fork().accept_token(t)}
+            assert matcher.allowed_tokens() == accepted
