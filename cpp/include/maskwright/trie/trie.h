@@ -3,7 +3,8 @@
 // Node 0 is the root (the empty text); the subtree of node n is the contiguous range
 // [n + 1, next(n)), so skipping a subtree is one assignment. Tokens with equal bytes end at one
 // node. Tokens without bytes, special tokens and stop tokens are not in the trie: text never
-// matches them. Knows nothing of grammars. Building: one sort of the tokens, then linear.
+// matches them. Knows how JSON spells text, but no grammar. Building: one sort of the tokens, then
+// linear.
 #pragma once
 
 #include <array>
