@@ -52,6 +52,8 @@ Array writable_cpu_array(nb::handle object, const std::string& what) {
   if (!nb::try_cast<Array>(object, array, false) || array.device_type() != nb::device::cpu::value) {
     refuse(object, what, "a writable array");
   }
+  // Tensors that stand for others, or whose storage was taken away, have a shape but no memory.
+  if (array.data() == nullptr && array.size() != 0) refuse(object, what, "an array with memory");
   return array;
 }
 
@@ -61,6 +63,7 @@ Array readable_cpu_array(nb::handle object, const std::string& what) {
       array.device_type() != nb::device::cpu::value) {
     refuse(object, what, "an array");
   }
+  if (array.data() == nullptr && array.size() != 0) refuse(object, what, "an array with memory");
   return Array(array.handle());
 }
 

@@ -65,8 +65,8 @@ Matcher::Fill fill_row(Matcher& matcher, std::span<uint32_t> row, bool walk) {
 
 bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   const int64_t words = matcher.grammar().vocabulary().mask_words();
+  const int64_t at = integer(index);  // may run Python code, so before the array is looked at
   if (DirectRows rows{}; direct_rows(bitmask, rows) && rows.words >= words) {
-    const int64_t at = integer(index);
     if (at >= 0 && at < rows.count) {
       const std::span row(rows.data + at * rows.stride, static_cast<std::size_t>(rows.words));
       const auto result = fill_row(matcher, row, false);
@@ -74,7 +74,7 @@ bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
     }
   }
   const Array array = writable_cpu_array(bitmask, "bitmask");
-  const auto row = bitmask_row(array, integer(index), static_cast<uint32_t>(words));
+  const auto row = bitmask_row(array, at, static_cast<uint32_t>(words));
   const nb::gil_scoped_release release;
   return fill_row(matcher, row, true) == Matcher::Fill::kSome;
 }

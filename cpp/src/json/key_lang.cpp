@@ -50,9 +50,8 @@ KeyRange KeyLang::keys(uint32_t position) const {
 std::string KeyLang::rest(uint32_t key, uint32_t position) const {
   std::string out;
   for (uint32_t depth = node(position)[2]; depth < length(key); ++depth) {
-    for (const uint8_t byte : encode_utf8(at(key, depth)).bytes()) {
-      out.push_back(static_cast<char>(byte));
-    }
+    const Utf8 spelled = encode_utf8(at(key, depth));
+    for (const uint8_t byte : spelled.bytes()) out.push_back(static_cast<char>(byte));
   }
   return out;
 }

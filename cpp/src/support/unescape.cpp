@@ -148,9 +148,8 @@ std::optional<std::string> spelled_name(std::string_view spelled) {
     if (unit == '"' && reader.between()) return name;
     if (!reader.read(static_cast<uint8_t>(unit))) return std::nullopt;
     if (!reader.between()) continue;
-    for (const uint8_t byte : encode_utf8(reader.code_point()).bytes()) {
-      name.push_back(static_cast<char>(byte));
-    }
+    const Utf8 bytes = encode_utf8(reader.code_point());
+    for (const uint8_t byte : bytes.bytes()) name.push_back(static_cast<char>(byte));
   }
   return std::nullopt;
 }

@@ -20,7 +20,8 @@ struct CodeRange {
 struct Utf8 {
   std::array<uint8_t, 4> buffer;
   uint32_t length;
-  std::span<const uint8_t> bytes() const { return std::span(buffer).first(length); }
+  std::span<const uint8_t> bytes() const& { return std::span(buffer).first(length); }
+  std::span<const uint8_t> bytes() && = delete;  // of a temporary they would dangle
 };
 Utf8 encode_utf8(uint32_t code_point);
 
