@@ -69,6 +69,7 @@ void WordInterner::truncate(uint32_t size) {
   }
   entries_.resize(size);
   if (entries_.capacity() > 4 * (std::size_t{size} + kFewestSlots)) entries_.shrink_to_fit();
+  if (blocks_.capacity() > 4 * (blocks_.size() + 1)) blocks_.shrink_to_fit();
   if (slots_.size() > kFewestSlots && slots_.size() > std::size_t{size} * 8) {
     rehash(std::max(kFewestSlots, std::bit_ceil(std::size_t{size} * 2)));
   }
