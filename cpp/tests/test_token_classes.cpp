@@ -94,12 +94,13 @@ TEST_CASE("with escapes, words are what JSON spells") {
     const auto words = vocabulary.classes().words(kSpelledText, most);
     for (uint32_t id = 0; id < vocabulary.vocab_size(); ++id) {
       const std::string_view token = vocabulary.text(id);
-      SpellingReader reader;
+      Spelled at;
       uint32_t begun = 0;
       bool fits = !token.empty();
       for (std::size_t i = 0; i < token.size() && fits; ++i) {
-        begun += reader.between() ? 1 : 0;
-        fits = reader.read(static_cast<uint8_t>(token[i]));
+        begun += at.between() ? 1 : 0;
+        at = spell(at, static_cast<uint8_t>(token[i]));
+        fits = at.spelling != Spelling::kCount;
       }
       const bool found = ((*words)[id / 32] >> id % 32 & 1) != 0;
       CHECK(found == (fits && begun <= most));
@@ -162,9 +163,11 @@ TEST_CASE("quoted words and their residue are all tokens that go on behind a fir
   CHECK(!words.empty());
   for (const uint32_t id : vocabulary.tokens_below(mark)) {
     const std::string_view rest = vocabulary.text(id).substr(1);
-    SpellingReader reader;
-    bool spelled = true;
-    for (const char c : rest) spelled = spelled && reader.read(static_cast<uint8_t>(c));
+    Spelled at;
+    for (const char c : rest) {
+      if (at.spelling != Spelling::kCount) at = spell(at, static_cast<uint8_t>(c));
+    }
+    const bool spelled = at.spelling != Spelling::kCount;
     CHECK(words.contains(id) == spelled);
     if (rest.find('"') != std::string_view::npos) CHECK(others.contains(id));
   }

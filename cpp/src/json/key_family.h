@@ -64,7 +64,7 @@ class KeyFrames final : public KeyFamily {
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(text_, steps_, near_names_, list_ids_, lists_);
+    return heap_block(sizeof(*this)) + heap_bytes(text_, near_names_, list_ids_, lists_);
   }
 
  private:
@@ -102,12 +102,9 @@ class KeyFrames final : public KeyFamily {
   std::span<const uint32_t> near_names(StateId inside);
   StateId same_for_tokens(StateId inside, std::span<const uint32_t> words);
   void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts, KeyWords& key);
-  // One byte of a partial spelling; kBetween with the code point when that ends it.
-  std::pair<Spelling, uint32_t> spell(Spelling spelling, uint32_t value, uint8_t byte);
 
   Store& store_;
   std::vector<Lang::Arc> text_;
-  std::vector<SpellingStep> steps_;  // scratch
   std::unordered_map<StateId, std::vector<uint32_t>> near_names_;
   WordInterner list_ids_;  // ids of the classes, code units of the keys
   std::vector<std::unique_ptr<KeyLang>> lists_;

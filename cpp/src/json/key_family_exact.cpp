@@ -22,17 +22,6 @@ Target KeyFrames::start_refusing(StateId start, Reg reg, Reg names, RegisterPool
   return {exact(start), regs.intern(content)};
 }
 
-std::pair<Spelling, uint32_t> KeyFrames::spell(Spelling spelling, uint32_t value, uint8_t byte) {
-  const bool plain = byte >= 0x20 && byte < 0x80 && byte != '\\';
-  if (spelling == Spelling::kBetween && plain) return {Spelling::kBetween, byte};
-  steps_.clear();
-  spelling_steps(spelling, value, steps_);
-  for (const SpellingStep& step : steps_) {
-    if (step.byte == byte || (step.twin != 0 && step.twin == byte)) return {step.next, step.value};
-  }
-  return {Spelling::kCount, 0};  // not possible: the state inside has the same edges
-}
-
 Target KeyFrames::scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs) {
   const Words words = regs.get(reg);
   const Edge* edge = store_.row(inside).find(byte);
@@ -48,7 +37,7 @@ Target KeyFrames::scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool
   if (content[3] == kBeforeQuote) {
     content[3] = static_cast<uint32_t>(Spelling::kBetween);
   } else {
-    const auto [next, value] = spell(static_cast<Spelling>(content[3]), content[4], byte);
+    const auto [next, value] = spell({static_cast<Spelling>(content[3]), content[4]}, byte);
     const bool whole = next == Spelling::kBetween;
     content[3] = static_cast<uint32_t>(next);
     content[4] = whole ? 0 : value;

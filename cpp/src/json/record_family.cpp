@@ -29,18 +29,6 @@ Reg chain_of(std::span<const ValueId> values, RegisterPool& regs, Keep keep) {
   return chain;
 }
 
-// One byte of a spelling; kBetween with the code point when that ends it.
-std::pair<Spelling, uint32_t> spell(Spelling spelling, uint32_t value, uint8_t byte) {
-  const bool plain = byte >= 0x20 && byte < 0x80 && byte != '\\';
-  if (spelling == Spelling::kBetween && plain) return {Spelling::kBetween, byte};
-  std::vector<SpellingStep> steps;
-  spelling_steps(spelling, value, steps);
-  for (const SpellingStep& step : steps) {
-    if (step.byte == byte || (step.twin != 0 && step.twin == byte)) return {step.next, step.value};
-  }
-  return {Spelling::kCount, 0};  // not possible: the recorded frame has the same edges
-}
-
 }  // namespace
 
 // --- states -------------------------------------------------------------------------------------
@@ -197,7 +185,7 @@ Target RecordFamily::read_text(const Target& to, Words reg, bool is_name, uint8_
     words[0] = static_cast<uint32_t>(Spelling::kBetween);
     return record(to, words, regs);
   }
-  const auto [next, value] = spell(static_cast<Spelling>(words[0]), words[1], byte);
+  const auto [next, value] = spell({static_cast<Spelling>(words[0]), words[1]}, byte);
   const bool whole = next == Spelling::kBetween;
   words[0] = static_cast<uint32_t>(next);
   words[1] = whole ? 0 : value;

@@ -129,26 +129,26 @@ void spelling_steps(Spelling spelling, uint32_t value, std::vector<SpellingStep>
   }
 }
 
-bool SpellingReader::read(uint8_t byte) {
-  steps_.clear();
-  spelling_steps(spelling_, spelling_ == Spelling::kBetween ? 0 : value_, steps_);
-  for (const SpellingStep& step : steps_) {
-    if (step.byte != byte && (step.twin == 0 || step.twin != byte)) continue;
-    spelling_ = step.next;
-    value_ = step.value;
-    return true;
+Spelled spell(Spelled from, uint8_t byte) {
+  const bool plain = byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+  if (from.between() && plain) return {Spelling::kBetween, byte};
+  std::vector<SpellingStep> steps;
+  spelling_steps(from.spelling, from.between() ? 0 : from.value, steps);
+  for (const SpellingStep& step : steps) {
+    if (step.byte == byte || (step.twin != 0 && step.twin == byte)) return {step.next, step.value};
   }
-  return false;
+  return {Spelling::kCount, 0};
 }
 
 std::optional<std::string> spelled_name(std::string_view spelled) {
   std::string name;
-  SpellingReader reader;
+  Spelled at;
   for (const char unit : spelled) {
-    if (unit == '"' && reader.between()) return name;
-    if (!reader.read(static_cast<uint8_t>(unit))) return std::nullopt;
-    if (!reader.between()) continue;
-    const Utf8 bytes = encode_utf8(reader.code_point());
+    if (unit == '"' && at.between()) return name;
+    at = spell(at, static_cast<uint8_t>(unit));
+    if (at.spelling == Spelling::kCount) return std::nullopt;
+    if (!at.between()) continue;
+    const Utf8 bytes = encode_utf8(at.value);
     for (const uint8_t byte : bytes.bytes()) name.push_back(static_cast<char>(byte));
   }
   return std::nullopt;

@@ -89,20 +89,16 @@ struct SpellingStep {
 // quote is not among them.
 void spelling_steps(Spelling spelling, uint32_t value, std::vector<SpellingStep>& out);
 
-// Reads a text byte by byte.
-class SpellingReader {
- public:
-  // False if the byte can't come; nothing else is told about the text then.
-  bool read(uint8_t byte);
-  bool between() const { return spelling_ == Spelling::kBetween; }
-  // The code point that the last byte ended; between() only.
-  uint32_t code_point() const { return value_; }
+// A partial spelling: where it stands, and its bits.
+struct Spelled {
+  Spelling spelling = Spelling::kBetween;
+  uint32_t value = 0;
 
- private:
-  Spelling spelling_ = Spelling::kBetween;
-  uint32_t value_ = 0;
-  std::vector<SpellingStep> steps_;
+  bool between() const { return spelling == Spelling::kBetween; }
 };
+// The same with one byte more. The value is the code point that the byte ends, if it ends one; the
+// spelling is kCount if the byte can't come.
+Spelled spell(Spelled from, uint8_t byte);
 
 // The text, as UTF-8, that is spelled up to the first quotation mark; nothing if there is none or
 // something else comes before it.

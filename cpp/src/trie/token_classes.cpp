@@ -34,11 +34,12 @@ void remove(std::span<uint32_t> from, std::span<const uint32_t> bits) {
 // The code points that begin in the text as JSON spells it between quotation marks; nothing if it
 // is no such text.
 std::optional<uint32_t> spelled_code_points(std::string_view text) {
-  SpellingReader reader;
+  Spelled at;
   uint32_t begun = 0;
   for (const char unit : text) {
-    if (reader.between()) ++begun;
-    if (!reader.read(static_cast<uint8_t>(unit))) return std::nullopt;
+    if (at.between()) ++begun;
+    at = spell(at, static_cast<uint8_t>(unit));
+    if (at.spelling == Spelling::kCount) return std::nullopt;
   }
   return begun;
 }

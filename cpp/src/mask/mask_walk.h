@@ -1,0 +1,138 @@
+// One walk of the token trie from states of frames whose callers are not known.
+//
+// It decides every token that ends inside the frames, and finds the escapes: trie nodes at which
+// the first frame may have returned. begin(), then walk_frame() or start_at() and walk_starts(),
+// then take(). Registers are copied into an arena of the walk's own (localise()), which knows less
+// than a matcher's: where that would matter, the node is noted as unsure.
+//
+// What makes it short: a state that reads free text takes the words of the text as one bitmap and
+// walks the residue (trie/token_classes.h); a subtree of such text is taken at once; whitespace
+// that changes nothing is a loop, and what follows it is the same behind every run; behind a
+// quotation mark that begins a token, any JSON text is a list of words.
+//
+// Cost: linear in the nodes that the states can read.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "maskwright/automata/run.h"
+#include "maskwright/trie/trie.h"
+
+namespace maskwright {
+
+class MaskWalk {
+ public:
+  MaskWalk(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
+      : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules) {}
+
+  struct Escape {
+    uint32_t node;
+    SetId returned;
+    auto operator<=>(const Escape&) const = default;
+  };
+  using Bitmap = std::shared_ptr<const TokenClasses::Bitmap>;
+  // The tokens allowed are the union of the first three.
+  struct Result {
+    Bitmap text;   // the words of a class; the vocabulary may have it too
+    Bitmap dense;  // all else, if that is much
+    std::vector<uint32_t> ids;
+    std::vector<Escape> escapes;   // sorted
+    std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
+  };
+
+  void begin();
+  // The configuration with its register in the walk's arena and an unknown stack.
+  Config localise(const Config& config, Arena& arena);
+  // From the root of the trie; `local` is not closed.
+  void walk_frame(const Config& local);
+  // Adds a configuration to start with at a node; nodes in ascending order.
+  void start_at(uint32_t node, const Config& local) { starts_.push_back({node, local, false}); }
+  void walk_starts();
+  void allow(uint32_t token) {
+    found_[token / 32] |= 1U << token % 32;
+    touched_[token / 2048] |= uint64_t{1} << token / 32 % 64;
+  }
+  Result take();
+
+  uint64_t visited_nodes() const { return visited_; }  // by all walks
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Start {
+    uint32_t node;
+    Config config;
+    bool taken;
+  };
+  // The closed configurations at one depth of the walk. A single one is kept apart with its row:
+  // that is nearly every node of nearly every walk.
+  struct Depth {
+    bool single = false;
+    bool reads_only = false;  // the single state has nothing but its row
+    bool whitespace = false;
+    bool loops = false;  // whitespace changes nothing but the length of its run
+    Config config;
+    const Row* row = nullptr;
+    ConfigSet set;
+  };
+  // What a walk needs and nothing keeps: as large as the vocabulary, so a thread has one for all
+  // grammars.
+  struct Scratch {
+    std::vector<uint32_t> found;
+    std::vector<uint64_t> touched;
+    std::vector<Depth> levels;
+  };
+
+  void swap_scratch();
+  void add_token_symbols(StateId state);
+  FreeRun free_run(const Config& config, uint32_t& length);
+  std::shared_ptr<const Residue> take_words(const Config& config);
+  void keep_found(Result& result);
+  void take_starts(std::size_t index, ConfigSet& set);
+
+  // Walks what lies on the path below a node; levels_[depth - base] holds the closed configurations
+  // at it. Starts that the walk comes by join it, so that no trie node is read twice.
+  template <typename Path>
+  void follow(Path path, uint32_t node, uint32_t base);
+  void follow_subtree(uint32_t node, uint32_t base);
+  // Ways to be done with a subtree at once; false if they don't apply.
+  bool follow_spaces(const Depth& depth, uint32_t node, uint32_t base);
+  bool follow_quoted(const Depth& depth, uint32_t node);
+  bool take_free_run(const Depth& depth, uint32_t node);
+  void follow_exits(std::span<const Spaces::Exit> exits, const ConfigSet& after, bool unsure,
+                    uint32_t most, uint32_t base);
+
+  bool step_single(const Depth& from, uint32_t node, Depth& to);
+  bool loop(const Depth& from, Depth& to);
+  bool loops(const ConfigSet& set, bool alone) const;
+  bool is_over(const Depth& depth) const;
+  bool note_unsure(uint32_t node);
+  bool arrive(uint32_t node, Depth& depth);
+  bool enter(uint32_t node, ConfigSet& set);
+  void settle(Depth& depth, bool alone);
+  void allow_all(std::span<const uint32_t> tokens) {
+    for (const uint32_t token : tokens) allow(token);
+  }
+
+  const Ir& ir_;
+  const Vocabulary& vocabulary_;
+  Store& store_;
+  RulesMachine& rules_;
+  Runner runner_;
+  uint64_t visited_ = 0;
+
+  // Empty between walks.
+  std::unique_ptr<Arena> arena_;
+  std::vector<uint32_t> found_;
+  std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
+  std::vector<Depth> levels_;
+  Result result_;
+  // Scratch that stays.
+  std::vector<Start> starts_;  // by node
+  std::vector<SetId> returned_;
+};
+
+}  // namespace maskwright
