@@ -99,7 +99,7 @@ layers: | $(BIN)/python ## Check the direction of imports and includes
 	$(BIN)/python tools/check_layers.py
 
 types: $(VENV)/.stamp-package $(VENV)/.stamp-dev ## Check types with mypy --strict
-	$(BIN)/mypy --strict src tools
+	$(BIN)/mypy --strict src tools benchmarks
 
 stubs: $(VENV)/.stamp-package ## Check that the committed _core.pyi matches the module
 	$(BIN)/python tools/update_stubs.py --check

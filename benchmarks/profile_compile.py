@@ -25,8 +25,8 @@ if __package__ in {None, ""}:  # started as a file: make the folder importable a
 
 from benchmarks.data import OWN_SCHEMAS, load_corpus, sample
 from benchmarks.machine import LoadWatch
-from benchmarks.micro import find_tokenizer
-from benchmarks.report import number, table
+from benchmarks.report import markdown_table, number
+from benchmarks.tokens import find_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,7 +137,7 @@ def main() -> int:
     times = profile(texts, info, args.rounds)
     print(f"{len(times)} schemas, vocabulary {tokenizer.description}. {watch.finish()}\n")
     header = ("microseconds", "mean", *(f"p{quantile * 100:g}" for quantile in QUANTILES), "max")
-    print(table(header, rows_of(times)))
+    print(markdown_table(header, rows_of(times)))
     if args.functions:
         print_functions(texts)
     return 0

@@ -10,6 +10,7 @@ import json
 import random
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,18 +42,18 @@ TEXT = json.dumps(
 class World:
     """A vocabulary, and short forms of what every scenario does."""
 
-    def __init__(self, library: Any, info: Any, encode: Callable[[str], list[int]]) -> None:
-        self.library, self.info = library, info
+    def __init__(self, package: Any, info: Any, encode: Callable[[str], list[int]]) -> None:
+        self.package, self.info = package, info
         self.ids = encode(TEXT)
         self.stop: int = info.stop_token_ids[0]
         self.words = (info.vocab_size + 31) // 32
 
     def compiler(self, **options: Any) -> Any:
-        return self.library.GrammarCompiler(self.info, **options)
+        return self.package.GrammarCompiler(self.info, **options)
 
     def matcher(self, schema: Any = SCHEMA) -> Any:
         compiled = self.compiler().compile_json_schema(json.dumps(schema), **OPTIONS)
-        return self.library.GrammarMatcher(compiled)
+        return self.package.GrammarMatcher(compiled)
 
     def mask(self, matcher: Any) -> bytes:
         row = np.zeros((1, self.words), dtype=np.int32)
@@ -84,7 +85,7 @@ def rollback(world: World) -> Figures:
     source, path, slowest = random.Random(5), [*world.ids, world.stop], 0.0
     for _ in range(300):
         steps = source.randint(1, len(path))
-        slowest = max(slowest, timed_us(lambda n=steps: matcher.rollback(n)))  # type: ignore[misc]
+        slowest = max(slowest, timed_us(partial(matcher.rollback, steps)))
         at = len(path) - steps
         assert world.mask(matcher) == expected[at], f"another mask after a rollback to {at}"
         for token in path[at:]:
@@ -106,7 +107,7 @@ def fork_storm(world: World) -> Figures:
         matcher.accept_token(world.ids[at])
     each = (time.perf_counter_ns() - start) / 1000.0 / len(forks)
     for at, fork in forks[::37]:
-        slowest = max(slowest, timed_us(lambda f=fork, t=world.ids[at]: f.accept_token(t)))  # type: ignore[misc]
+        slowest = max(slowest, timed_us(partial(fork.accept_token, world.ids[at])))
         assert world.mask(fork) == expected[at + 1], "a fork has another mask"
     return {"fork and accept": each, "accept in a fork, slowest": slowest}
 
@@ -141,7 +142,7 @@ def threads(world: World) -> Figures:
     barrier, wrong = threading.Barrier(32), []
 
     def work() -> None:
-        matcher = world.library.GrammarMatcher(compiled)
+        matcher = world.package.GrammarMatcher(compiled)
         barrier.wait()
         if world.masks(matcher) != expected:
             wrong.append(1)
@@ -166,13 +167,13 @@ def eviction(world: World) -> Figures:
     """A matcher whose grammar was evicted goes on as before."""
     expected = world.masks(world.matcher())
     compiler = world.compiler(cache_limit_bytes=1 << 20)
-    matcher = world.library.GrammarMatcher(
+    matcher = world.package.GrammarMatcher(
         compiler.compile_json_schema(json.dumps(SCHEMA), **OPTIONS)
     )
     for at, token in enumerate(world.ids):
         for k in range(20):
             other = compiler.compile_json_schema(numbered(at * 20 + k), **OPTIONS)
-            world.mask(world.library.GrammarMatcher(other))
+            world.mask(world.package.GrammarMatcher(other))
         assert world.mask(matcher) == expected[at], "another mask after an eviction"
         assert matcher.accept_token(token)
     size = compiler.get_cache_size_bytes()
@@ -187,7 +188,7 @@ def many_grammars(world: World) -> Figures:
     for k in range(10_000):
         start = time.perf_counter_ns()
         compiled = compiler.compile_json_schema(numbered(k), **OPTIONS)
-        world.mask(world.library.GrammarMatcher(compiled))
+        world.mask(world.package.GrammarMatcher(compiled))
         times.append((time.perf_counter_ns() - start) / 1000.0)
     size = compiler.get_cache_size_bytes()
     assert size <= 48 << 20, f"the cache holds {size >> 20} MiB, its limit is 32"

@@ -138,17 +138,17 @@ def test_a_failure_reaches_all_and_is_not_kept():
 
 
 def test_an_error_that_cannot_be_copied_still_arrives():
-    class Stubborn(Exception):  # noqa: N818  it stands for any
+    class StubbornError(Exception):
         def __init__(self, a: int, b: int) -> None:
             super().__init__(a)
             self.b = b
 
     cache = new_cache()
-    gate = Gate(Stubborn(1, 2))
+    gate = Gate(StubbornError(1, 2))
     with ThreadPoolExecutor(2) as pool:
         futures = waiting(cache, pool, gate, 1)
         gate.go.set()
-        assert all(isinstance(f.exception(SECONDS), Stubborn) for f in futures)
+        assert all(isinstance(f.exception(SECONDS), StubbornError) for f in futures)
 
 
 def test_an_interrupted_computation_is_taken_over_by_a_waiter():
