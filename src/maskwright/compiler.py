@@ -158,6 +158,10 @@ class GrammarCompiler:
         del enable_dynamic_compilation
         if max_threads < 1:
             raise ValueError(f"max_threads is {max_threads}; expected at least 1")
+        if isinstance(cache_limit_bytes, bool) or not isinstance(cache_limit_bytes, int):
+            raise TypeError(
+                f"cache_limit_bytes is a {type(cache_limit_bytes).__name__}; expected an int"
+            )
         if cache_limit_bytes < -1:
             raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
         limits = {

@@ -110,6 +110,8 @@ def _text(report: dict[str, Any]) -> str:
     if "error" in report:
         lines.append(f"  {report['error']['message']}")
     lines += [f"  narrowed: {entry}" for entry in report.get("narrowed", ())]
+    if "error" in report:
+        return "\n".join(lines)
     keywords = report.get("keywords", ())
     enforced = sum(entry["status"] == "enforced" for entry in keywords)
     lines.append(f"keywords: {enforced} of {len(keywords)} enforced as written")

@@ -283,3 +283,9 @@ def test_a_message_may_quote_bytes(compiler):
     data = Grammar.from_ebnf('root ::= "a" root').ir.replace(b"root", b"ro\xfft")
     with pytest.raises(UnsatisfiableGrammarError, match=r"ro\\xfft"):
         compiler.compile_grammar(Grammar(data))
+
+
+@pytest.mark.parametrize("limit", ["1MB", None, 1.5, True])
+def test_cache_limit_is_an_int(limit):
+    with pytest.raises(TypeError, match="cache_limit_bytes is a .*; expected an int"):
+        GrammarCompiler(INFO, cache_limit_bytes=limit)

@@ -68,7 +68,12 @@ def test_a_grammar_that_is_no_schema_has_no_pointer():
     with pytest.raises(UnsatisfiableGrammarError) as caught:
         GrammarCompiler(INFO).compile_grammar('root ::= "a" root')
     assert (caught.value.pointer, caught.value.node) == (None, None)
-    assert refused(False).pointer is None
+
+
+def test_the_schema_false_is_a_place():
+    error = refused(False)
+    assert error.pointer == "#"
+    assert str(error).startswith("no value is valid under the schema at #: false allows none here")
 
 
 NULL, TEXT = {"type": "null"}, {"type": "string"}

@@ -24,6 +24,7 @@ def found(schema, **options):
 
 
 EXPONENTS = "numbers with exponents from -400 to 400 only"
+DIGITS = "numbers may have any number of digits, whatever their bounds"
 NO_ITEMS = "no other items (strict_mode=False lifts it)"
 
 
@@ -98,7 +99,7 @@ def test_what_is_ignored_and_refused():
         ({"type": "string", "pattern": "^a$"}, []),
         ({"type": "array", "prefixItems": [{"const": 1}]}, []),
         ({"type": "array", "items": {"const": 1}}, ["arrays have no maxItems"]),
-        ({"type": "integer", "minimum": 1}, ["integers have no minimum and maximum"]),
+        ({"type": "integer", "minimum": 1, "maximum": 9}, [DIGITS]),
         ({"type": "object", "properties": {}}, []),
         ({"type": "object"}, ["objects admit any number of other members"]),
         ({}, ["any value is admitted, of any length"]),
@@ -114,3 +115,11 @@ def test_values_that_hold_themselves():
     assert [(w.pointer, w.reason) for w in warnings] == [
         ("#/properties/a", "values can be nested without bound")
     ]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "meant"), [("propertys", "properties"), ("maxLenght", "maxLength"), ("title", None)]
+)
+def test_what_looks_like_a_keyword_is_asked_about(keyword, meant):
+    _, reason = found({"type": "string", keyword: 1})[f"#/{keyword}"]
+    assert reason.endswith(f'; is "{meant}" meant?') == (meant is not None)

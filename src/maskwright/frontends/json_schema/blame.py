@@ -83,6 +83,7 @@ def with_pointer(
         )
     pointer = render(location, *keywords) if len(keywords) == 1 else render(location)
     said = ", ".join(f'"{name}"' for name in keywords)
+    said = said or "false"
     why = f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here"
     return UnsatisfiableGrammarError(
         f"no value is valid under the schema at {pointer}: {why}, and a value is needed there; "

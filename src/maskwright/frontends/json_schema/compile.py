@@ -123,6 +123,8 @@ def compile_json_schema(
     if isinstance(source, bool):
         builder = Builder()
         node = builder.any() if source else builder.never()
+        if places is not None:
+            places[node] = (None, {})
     else:
         converter = _converted(
             lambda scoped: Document(

@@ -9,6 +9,7 @@ Cost: that of a conversion; conversions without a recorder pay one test per loca
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -108,7 +109,7 @@ class Recorder:
                 if pointer in self._refused:
                     status, reason = "refused", self._refused[pointer]
                 elif pointer in without_effect:
-                    status, reason = "ignored", "an annotation, or without effect here"
+                    status, reason = "ignored", _why_ignored(conv, keyword)
                 else:
                     reasons = _narrowed(conv, schema, keyword, any_order=any_order)
                     if self._narrows_numbers(schema, location, keyword):
@@ -126,6 +127,13 @@ class Recorder:
     def _narrows_numbers(self, schema: dict[str, Any], location: Location, keyword: str) -> bool:
         group = _BOUNDS & schema.keys() if keyword in _BOUNDS else {keyword}  # one converts all
         return any(render(location, name) in self._number_spellings for name in group)
+
+
+def _why_ignored(conv: Converter, keyword: str) -> str:
+    known = conv.resource.dialect.handlers
+    close = [] if keyword in known else difflib.get_close_matches(keyword, known, 1, 0.8)
+    hint = f'; is "{close[0]}" meant?' if close else ""
+    return f"an annotation, or without effect here{hint}"
 
 
 def _narrowed(
@@ -154,6 +162,7 @@ def _narrowed(
 _IN_PLACE = {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not"}
 _FIXED = {"enum", "const"}
 _BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_DIGITS = "numbers may have any number of digits, whatever their bounds"
 _GREATEST_COUNTS = {"maxLength", "maxItems", "maxContains", "maxProperties"}
 
 
@@ -173,8 +182,8 @@ def _unbounded(conv: Converter, schema: dict[str, Any]) -> list[str]:
         "string": (_string, "strings have no maxLength"),
         "array": (_array, "arrays have no maxItems"),
         "object": (_object, "objects admit any number of other members"),
-        "integer": (_integer, "integers have no minimum and maximum"),
-        "number": (_number, "numbers may have any number of digits"),
+        "integer": (_always, _DIGITS),
+        "number": (_always, _DIGITS),
     }
     found = [checks[name] for name in names if name in checks and name in f.TYPE_MASKS]
     return [reason for open_ended, reason in found if open_ended(conv, schema)]
@@ -200,11 +209,5 @@ def _object(conv: Converter, schema: dict[str, Any]) -> bool:
     return not closed or bool(schema.get("patternProperties"))
 
 
-def _integer(_conv: Converter, schema: dict[str, Any]) -> bool:
-    low = schema.keys() & {"minimum", "exclusiveMinimum"}
-    high = schema.keys() & {"maximum", "exclusiveMaximum"}
-    return not (low and high)
-
-
-def _number(_conv: Converter, _schema: dict[str, Any]) -> bool:
+def _always(_conv: Converter, _schema: dict[str, Any]) -> bool:
     return True
