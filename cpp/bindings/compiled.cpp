@@ -6,12 +6,14 @@
 #include <span>
 
 #include "maskwright/matcher/matcher.h"
+#include "maskwright/matcher/precompute.h"
 #include "register.h"
 
 namespace nb = nanobind;
 using maskwright::ByteLedger;
 using maskwright::CompiledGrammar;
 using maskwright::CompileLimits;
+using maskwright::Precompute;
 using maskwright::Vocabulary;
 
 namespace {
@@ -63,6 +65,14 @@ void register_compiled(nb::module_& m) {
       .def("counters", &counters,
            "Counts of what was built so far: states, rows, positions, searched_places, masks, "
            "mask_bytes, cold_walks, visited_nodes.");
+  nb::class_<Precompute>(m, "Precompute", "Computes masks of a grammar that no matcher asked for.")
+      .def(nb::init<std::shared_ptr<CompiledGrammar>>(), nb::arg("compiled"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("run", &Precompute::run, nb::arg("seconds"), nb::arg("max_bytes"),
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Work for so many seconds of processor time, or until the grammar takes max_bytes; "
+           "False: nothing is left to do. Releases the GIL.")
+      .def_prop_ro("num_places", &Precompute::num_places);
   m.def("compile", &compile, nb::arg("ir"), nb::arg("vocabulary"), nb::kw_only(),
         nb::arg("max_states") = limits.rules.max_states,
         nb::arg("max_targets") = limits.json.max_targets,
