@@ -315,6 +315,9 @@ class Store {
   bool tokens_quote(std::string_view text) const {
     return tokens_ == nullptr || tokens_->quote(text);
   }
+  bool tokens_reach_name(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->reach_name(text);
+  }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
   // Takes constant time.
