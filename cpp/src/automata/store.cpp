@@ -72,6 +72,9 @@ bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
 bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }
 
+void Family::likely(StateId /*state*/, Reg /*reg*/, const RegisterPool& /*regs*/,
+                    std::vector<std::string>& /*out*/) {}
+
 Store::Store(uint32_t max_advance, const TokenTexts* tokens)
     : max_advance_(max_advance), tokens_(tokens), done_(std::make_unique<DoneFamily>()) {
   register_family(FamilyId::kDone, *done_);

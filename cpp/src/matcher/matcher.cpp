@@ -329,6 +329,17 @@ TextClass Matcher::free_text() const {
   return all.size() == 1 ? grammar_->store().free_run(all[0].state).text : TextClass{};
 }
 
+std::vector<std::string> Matcher::likely_texts() const {
+  const std::lock_guard lock(grammar_->mutex());
+  Store& store = grammar_->store();
+  std::vector<std::string> texts;
+  for (const Config& config : configs()) {
+    store.family(store.state(config.state).family)
+        .likely(config.state, config.reg, family_->arena.regs(), texts);
+  }
+  return texts;
+}
+
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
                                          const CompileLimits& limits) {

@@ -274,6 +274,9 @@ class Family {
   // All that a suspect can return, so that the search need not read it; false if it must.
   virtual bool completions(StateId state, Reg reg, RegisterPool& regs,
                            std::vector<Completion>& out);
+  // Texts that may come next and that a model is likely to write, though others may come too.
+  virtual void likely(StateId state, Reg reg, const RegisterPool& regs,
+                      std::vector<std::string>& out);
 };
 
 class Store {

@@ -55,6 +55,7 @@ class Matcher {
   // without counts and members; and the characters of which any text may come next.
   std::vector<StateId> place() const;
   TextClass free_text() const;
+  std::vector<std::string> likely_texts() const;
 
   // Looking ahead (jump.cpp). Nothing changes.
   // The bytes that every completion goes on with, at most `limit`; it ends where the text may end

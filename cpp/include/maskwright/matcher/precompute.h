@@ -4,17 +4,20 @@
 // seen members left out, so that there are as many places as the grammar has, and not as texts).
 // At each place its mask is computed, and the tokens to go on with are chosen from it: the longest
 // ones only, since a model's tokenizer prefers them (`"name` before `"na`), and of the text that a
-// state reads freely one. Forced text comes first: it is what every output passes through.
+// state reads freely one. The names of a schema are followed where others may come, too. Forced
+// text, which every output passes through, comes first, then those names.
 //
 // Cost: a place costs its mask, a pass over the vocabulary, and reading the chosen tokens. Each of
 // these takes the grammar's mutex on its own, and lets others go first.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "maskwright/matcher/matcher.h"
@@ -35,16 +38,21 @@ class Precompute {
   uint64_t num_places() const { return places_.size(); }
 
  private:
-  // Tokens tried at one place, so that no place takes long.
-  static constexpr std::size_t kMaxTokens = 1024;
+  // Tokens and texts tried at one place, so that no place takes long.
+  static constexpr std::size_t kMaxTokens = 256;
+  static constexpr std::size_t kMaxTexts = 256;
 
   void visit(Matcher at);
+  enum Rank : uint8_t { kForced, kLikely, kOther, kRanks };
+
+  void add(Matcher at, Rank rank);
+  void follow(Matcher at, std::string_view text);
   bool fill(Matcher& at);
   std::vector<uint32_t> next_tokens(const Matcher& at) const;
 
   std::shared_ptr<CompiledGrammar> grammar_;
   WordInterner places_;
-  std::deque<Matcher> forced_, others_;  // to be visited
+  std::array<std::deque<Matcher>, kRanks> waiting_;  // to be visited
   std::vector<uint32_t> row_;
 };
 
