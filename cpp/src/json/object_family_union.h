@@ -90,9 +90,9 @@ struct ObjectUnion {
   uint32_t options = 0;
   uint32_t num_keys = 0;
   uint32_t num_labels = 0;
-  bool endless = true;        // other names never run out
-  bool quoted = false;        // some token can hold a whole name of the list
-  StateId key_state = kDead;  // before a member name
+  bool endless = true;            // other names never run out
+  bool quoted = false;            // some token can hold a whole name of the list
+  StateId key_state = kDead;      // before a member name
   std::vector<uint32_t> reached;  // bit words: names that tokens from before a comma begin
   std::vector<ObjectAlternative> alternatives;
   std::size_t num_words() const { return (std::size_t{num_keys} + 31) / 32; }

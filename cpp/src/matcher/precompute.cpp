@@ -44,16 +44,17 @@ Precompute::Precompute(std::shared_ptr<CompiledGrammar> grammar)
 
 bool Precompute::run(double seconds, std::size_t max_bytes) {
   const double end = thread_seconds() + seconds;
-  while (true) {
+  do {
     const auto from =
         std::ranges::find_if(waiting_, [](const auto& queue) { return !queue.empty(); });
     if (from == waiting_.end()) return false;
-    if (thread_seconds() >= end || grammar_->memory_bytes() >= max_bytes) return true;
+    if (grammar_->memory_bytes() >= max_bytes) return true;
     while (grammar_->mutex().is_awaited()) std::this_thread::yield();
     Matcher at = std::move(from->front());
     from->pop_front();
     visit(std::move(at));
-  }
+  } while (thread_seconds() < end);
+  return true;
 }
 
 void Precompute::visit(Matcher at) {

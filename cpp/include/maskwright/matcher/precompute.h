@@ -31,8 +31,8 @@ class Precompute {
   Precompute(const Precompute&) = delete;
   Precompute& operator=(const Precompute&) = delete;
 
-  // Computes masks for up to `seconds` of this thread's processor time, or until the grammar takes
-  // `max_bytes`. False if it stopped because nothing is left.
+  // Computes masks for `seconds` of this thread's processor time, at one place at least, or until
+  // the grammar takes `max_bytes`. False if it stopped because nothing is left.
   bool run(double seconds, std::size_t max_bytes);
   // Of places, masks known before included.
   uint64_t num_places() const { return places_.size(); }
