@@ -37,7 +37,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 
 
 class UnsureError(Exception):
-    """The judge cannot know: its Unicode tables are older than a character."""
+    """A judge cannot know: characters newer than its tables, exponents beyond its numbers."""
 
 
 @cache

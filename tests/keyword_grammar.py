@@ -158,19 +158,24 @@ class SchemaMaker:
     def _families(self, depth: int) -> Schema:
         rng = self.rng
         flat: list[Callable[[], Schema]] = [
-            self._type, self._type, self._constant, self._text, self._number, self._object_counts,
+            self._type, self._constant, self._text, self._number, self._object_counts,
             self._array_counts,
         ]  # fmt: skip
         deep: list[Callable[[int], Schema]] = [
-            self._members, self._members, self._items, self._items, self._applicator, self._dependent
+            self._members, self._items, self._applicator, self._dependent
         ]  # fmt: skip
         schema: Schema = {}
         for _ in range(rng.choice((1, 1, 2, 2, 3))):
-            if depth and rng.random() < 0.65:
-                schema = {**rng.choice(deep)(depth - 1), **schema}
+            # One of each kind, since array forms of `items` exclude `prefixItems`.
+            if depth and deep and rng.random() < 0.65:
+                make = rng.choices(deep, (3, 3, 2, 1)[: len(deep)])[0]
+                deep.remove(make)
+                schema = {**make(depth - 1), **schema}
             else:
-                schema = {**rng.choice(flat)(), **schema}
-        if rng.random() < 0.45 and "type" not in schema:
+                flat_make = rng.choice(flat)
+                flat.remove(flat_make)
+                schema = {**flat_make(), **schema}
+        if rng.random() < 0.6 and "type" not in schema:
             schema.update(self._fitting_type(schema))
         if rng.random() < 0.03:
             schema["format"] = rng.choice(FORMATS)

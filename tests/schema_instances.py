@@ -16,6 +16,7 @@ import hypothesis
 import jsonschema
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisException
 from hypothesis_jsonschema import from_schema
 
 from json_spellings import NumberText, has_lone_surrogate
@@ -25,6 +26,7 @@ from schema_forms import Draft7, Schema
 # The library takes minutes for larger schemas, and for those that hardly any value satisfies.
 _MAX_FORM_BYTES = 3000
 _MAX_ATTEMPTS_PER_INSTANCE = 2
+_MAX_EXPONENT = 30
 
 
 class _EnoughError(Exception):
@@ -65,10 +67,9 @@ def near_instances(schema: Schema, count: int, seed: int) -> list[Any]:
         strategy = from_schema(form)
         try:
             collect()
-        except (_EnoughError, hypothesis.errors.Flaky, hypothesis.errors.Unsatisfiable):
-            pass  # Flaky: the end after enough attempts is none that hypothesis knows
-        # What the library can't do: patterns of its own making, bounds of members that differ.
-        except (AssertionError, jsonschema.SchemaError):
+        # Of hypothesis: nothing was found; or the end after enough attempts, which is none that it
+        # knows. Of the library: patterns of its own making, bounds that differ.
+        except (_EnoughError, HypothesisException, AssertionError, jsonschema.SchemaError):
             pass
     return [parse(json.dumps(value)) for value in found if not has_lone_surrogate(value)]
 
@@ -112,7 +113,12 @@ def _mutated(value: Any, words: list[str], rng: Random) -> Any:
 
 
 def _number(value: NumberText, rng: Random) -> NumberText:
-    number = Decimal(value)
+    try:
+        number = Decimal(value)
+    except ArithmeticError:  # an exponent of 20 digits
+        number = Decimal("inf")
+    if number.is_infinite() or abs(number.adjusted()) > _MAX_EXPONENT:
+        return NumberText(rng.choice(NUMBERS))
     step = Decimal(rng.choice(("1", "-1", "0.5", "0.01", "-0.1", "1e-9", "10")))
     changed = rng.choice((number + step, -number, number * 10, number / 10, number * 2))
     return NumberText(changed if rng.random() < 0.9 else str(rng.choice(NUMBERS)))

@@ -34,11 +34,15 @@ _PRECISION = 1000
 
 
 def exact_number(text: str) -> Any:
-    """A number as int or Decimal; as float if its exponent is beyond both."""
+    """A number as int or Decimal.
+
+    Raises:
+        UnsureError: Its exponent is beyond both.
+    """
     try:
         value = Decimal(text)
-    except ArithmeticError:  # an exponent of 20 digits
-        return float(text)
+    except ArithmeticError:
+        raise UnsureError(text) from None
     if value.adjusted() < _MAX_INTEGER_DIGITS and value == value.to_integral_value():
         return int(value)
     return value
@@ -71,8 +75,8 @@ class Judge:
         Raises:
             ValueError: It is no JSON.
         """
-        instance = exact_loads(text)
         try:
+            instance = exact_loads(text)
             with localcontext() as context:
                 context.prec = _PRECISION
                 return bool(self._validator.is_valid(instance))

@@ -33,6 +33,7 @@ _TOKENS = (
     "\n  ", "日本", "😀",
 )  # fmt: skip
 _STRUCTURAL = b'{}[]",:0123456789.-+eE\\'
+_MAX_PREFIX = 16
 _CLOSERS = ("}", "]")
 # An escape that is complete, or a quote.
 _QUOTES = re.compile(rb'\\.|"')
@@ -59,12 +60,11 @@ class WalkTokens:
         self.stops = frozenset(info.stop_token_ids)
         special = {*self.stops, *info.special_token_ids}
         self.ids = {text: i for i, text in enumerate(self.texts) if i not in special}
-        self._longest = max(map(len, self.ids))
         self.structural = np.array([not text.strip(_STRUCTURAL) for text in self.texts])
 
     def prefixes(self, data: bytes) -> list[int]:
-        """The tokens that a text may begin with."""
-        ends = range(1, min(len(data), self._longest) + 1)
+        """The tokens that a text may begin with, the longest left out."""
+        ends = range(1, min(len(data), _MAX_PREFIX) + 1)
         return [self.ids[data[:end]] for end in ends if data[:end] in self.ids]
 
 
@@ -178,10 +178,10 @@ class Walk:
         free = self.rng.choice((0, 5, 20, 80))
         for step in range(MAX_STEPS):
             self.steps = step
-            if step == self.check_at:
-                self._compare_mask()
             if self.problem is not None or self.matcher.is_terminated():
                 return
+            if step == self.check_at:
+                self._compare_mask()
             if step >= free and self._head_for_the_end():
                 return
             if step < free:
