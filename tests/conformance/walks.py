@@ -199,15 +199,18 @@ class Walk:
             return False
         while text and self.problem is None:
             self.matcher.fill_next_token_bitmask(self.mask)
-            row = self.mask[0]
             prefixes = self.tokens.prefixes(text)
             for token in prefixes:
-                if not row[token >> 5] >> (token & 31) & 1:
+                if not self._is_allowed(token):
                     self.problem = f"{text!r} is accepted, its token {token} is not in the mask"
-            token = self.rng.choice(prefixes)
+            token = prefixes[-1] if self.rng.random() < 0.5 else self.rng.choice(prefixes)
             self._take(token)
             text = text[len(self.tokens.texts[token]) :]
         return True
+
+    def _is_allowed(self, token: int) -> bool:
+        """Whether the mask that was filled last has a token."""
+        return bool(self.mask[0, token >> 5] >> (token & 31) & 1)
 
     def _allowed(self) -> np.ndarray:
         self.matcher.fill_next_token_bitmask(self.mask)
@@ -280,8 +283,8 @@ class Walk:
 
     def _compare_mask(self) -> None:
         """Compare some bits of the mask with what the matcher accepts."""
-        allowed = {int(token) for token in self._allowed()}
-        some = self.rng.sample(sorted(allowed), min(8, len(allowed)))
+        allowed = self._allowed()
+        some = [int(token) for token in self.rng.choices(allowed, k=8)] if len(allowed) else []
         for token in (*some, *self.rng.sample(range(self.info.vocab_size), 8)):
-            if self.matcher.fork().accept_token(token) != (token in allowed):
+            if self.matcher.fork().accept_token(token) != self._is_allowed(token):
                 self.problem = f"the bit of token {token} is wrong"

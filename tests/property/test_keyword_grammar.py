@@ -177,12 +177,10 @@ class OneSchema:
             self.counts["unsatisfiable"] += 1
             self.unsatisfiable = options is EVERYTHING
         except UnsupportedFeatureError as error:
-            if os.environ.get("SHOWREF"): print("REF", error, "\n  ", self.text)
             self.counts["refused"] += 1
             if not (error.pointer and error.feature):
                 self.fault(f"refused without a place: {error}", "", options, reduce=False)
         except LimitExceededError as error:
-            if os.environ.get("SHOWREF"): print("REF", error, "\n  ", self.text)
             self.counts["refused"] += 1
             if not error.limit:
                 self.fault(f"refused without a limit: {error}", "", options, reduce=False)
