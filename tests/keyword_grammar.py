@@ -11,7 +11,7 @@ reading a value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -65,14 +65,14 @@ DRAFTS = (
 )
 
 
-def random_value(rng: Random, depth: int = 2) -> Any:
+def random_value(rng: Random, depth: int = 2, keys: Sequence[str] = KEYS) -> Any:
     """A JSON value."""
     kind = rng.random()
     if depth and kind < 0.12:
-        return [random_value(rng, depth - 1) for _ in range(rng.randint(0, 3))]
+        return [random_value(rng, depth - 1, keys) for _ in range(rng.randint(0, 3))]
     if depth and kind < 0.27:
-        names = rng.sample(KEYS, rng.randint(0, 3))
-        return {name: random_value(rng, depth - 1) for name in names}
+        names = rng.sample(keys, rng.randint(0, 3))
+        return {name: random_value(rng, depth - 1, keys) for name in names}
     return rng.choice((rng.choice(STRINGS), rng.choice(NUMBERS), rng.choice((None, True, False))))
 
 
@@ -89,10 +89,14 @@ class SchemaMaker:
 
     rng: Random
     draft: Draft
+    keys: list[str] = field(init=False)  # few, so that keywords speak of the same members
+    patterns: list[str] = field(init=False)
     names: list[str] = field(init=False)  # of the definitions
     reachable: int = field(init=False, default=0)  # definitions that may be used in place
 
     def __post_init__(self) -> None:
+        self.keys = self.rng.sample(KEYS, 5)
+        self.patterns = [random_pattern(self.rng) for _ in range(3)]
         self.names = self.rng.sample(DEFINITIONS, self.rng.choice((0, 0, 1, 2, 3)))
         self.keyword = "definitions" if not self.draft.has(8) else "$defs"
         if self.draft.mixed and self.rng.random() < 0.3:
@@ -206,18 +210,21 @@ class SchemaMaker:
     def _constant(self) -> Schema:
         rng = self.rng
         if rng.random() < 0.4 and self.draft.has(6):
-            return {"const": random_value(rng)}
-        values = {json.dumps(v): v for v in (random_value(rng) for _ in range(rng.randint(1, 5)))}
+            return {"const": random_value(rng, keys=self.keys)}
+        values = {json.dumps(v): v for v in (random_value(rng, keys=self.keys) for _ in range(rng.randint(1, 5)))}
         return {"enum": list(values.values())}
 
     def _text(self) -> Schema:
         rng = self.rng
         schema: Schema = {}
         if rng.random() < 0.6:
-            schema["pattern"] = random_pattern(rng)
+            schema["pattern"] = self._pattern()
         if rng.random() < 0.4 or not schema:
             schema.update(self._range("minLength", "maxLength", rng.choice((0, 1, 2, 3, 8))))
         return schema
+
+    def _pattern(self) -> str:
+        return self.rng.choice(self.patterns) if self.rng.random() < 0.5 else random_pattern(self.rng)
 
     def _range(self, low_key: str, high_key: str, low: int) -> Schema:
         rng = self.rng
@@ -255,12 +262,12 @@ class SchemaMaker:
     def _members(self, depth: int) -> Schema:
         rng = self.rng
         schema: Schema = {}
-        names = rng.sample(KEYS, rng.randint(1, 4))
+        names = rng.sample(self.keys, rng.randint(1, 4))
         if rng.random() < 0.75:
             schema["properties"] = {name: self.below(depth) for name in names}
         if rng.random() < 0.25:
             count = rng.choice((1, 1, 2))
-            patterns = [random_pattern(rng) for _ in range(count)]
+            patterns = [self._pattern() for _ in range(count)]
             schema["patternProperties"] = {p: self.below(depth) for p in patterns}
         if rng.random() < 0.35:
             narrow = rng.random() < 0.4
@@ -268,7 +275,7 @@ class SchemaMaker:
         if rng.random() < 0.12 and self.draft.has(6):
             schema["propertyNames"] = self._text() if rng.random() < 0.7 else self.below(0)
         if rng.random() < 0.5:
-            schema["required"] = rng.sample([*names, rng.choice(KEYS)], rng.randint(1, 2))
+            schema["required"] = rng.sample([*names, rng.choice(self.keys)], rng.randint(1, 2))
             schema["required"] = list(dict.fromkeys(schema["required"]))
         if rng.random() < 0.2:
             schema.update(self._object_counts())
@@ -279,8 +286,8 @@ class SchemaMaker:
 
     def _dependent(self, depth: int) -> Schema:
         rng = self.rng
-        names = rng.sample(KEYS[:8], rng.randint(1, 2))
-        needed = {n: rng.sample(KEYS[:8], rng.randint(0 if self.draft.has(6) else 1, 2)) for n in names}
+        names = rng.sample(self.keys, rng.randint(1, 2))
+        needed = {n: rng.sample(self.keys, rng.randint(0 if self.draft.has(6) else 1, 2)) for n in names}
         inner = {name: self.schema(depth) for name in names}
         if not self.draft.has(8) or (self.draft.mixed and rng.random() < 0.2):
             return {"dependencies": needed if rng.random() < 0.5 else inner}
