@@ -22,16 +22,16 @@ from pattern_grammar import random_pattern
 Schema = Any
 
 KEYS = (
-    "a", "b", "c", "id", "name", "näme", "日本", "😀", "a b", 'quo"te', "back\\slash", "sl/ash", "til~de",
-    "", "tab\t", "%41", "__proto__", "\u2028", "aa", "ab",
+    "a", "b", "c", "id", "name", "näme", "日本", "😀", "a b", 'quo"te', "back\\slash", "sl/ash",
+    "til~de", "", "tab\t", "%41", "__proto__", "\u2028", "aa", "ab",
 )  # fmt: skip
 STRINGS = (
-    "", "a", "b", "ab", "abc", "é", "日本語", "😀", "a😀b", "𝒳𝒴", 'say "hi"', "back\\slash", "line\nbreak",
-    "\x00", "007", "1.5", "A-Z", "x.y", "/", "Ω", "e\u0301", "true", " ", "a_1",
+    "", "a", "b", "ab", "abc", "é", "日本語", "😀", "a😀b", "𝒳𝒴", 'say "hi"', "back\\slash",
+    "line\nbreak", "\x00", "007", "1.5", "A-Z", "x.y", "/", "Ω", "e\u0301", "true", " ", "a_1",
 )  # fmt: skip
 NUMBERS = (
-    0, 1, 2, 3, 5, 7, 10, -1, -3, 42, 100, 1000, 1.5, 0.1, -0.5, 2.5, 0.01, 19.99, 1.0, 1e2, -0.0, 3.75,
-    1e-7, 12345678901234567890, 0.3, 99.95,
+    0, 1, 2, 3, 5, 7, 10, -1, -3, 42, 100, 1000, 1.5, 0.1, -0.5, 2.5, 0.01, 19.99, 1.0, 1e2,
+    -0.0, 3.75, 1e-7, 12345678901234567890, 0.3, 99.95,
 )  # fmt: skip
 DIVISORS = (1, 2, 3, 5, 10, 0.5, 0.1, 0.01, 2.5, 1.5, 0.25, 7, 100, 1e-3, 0.3, 1.0)
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -211,7 +211,10 @@ class SchemaMaker:
         rng = self.rng
         if rng.random() < 0.4 and self.draft.has(6):
             return {"const": random_value(rng, keys=self.keys)}
-        values = {json.dumps(v): v for v in (random_value(rng, keys=self.keys) for _ in range(rng.randint(1, 5)))}
+        values = {
+            json.dumps(v): v
+            for v in (random_value(rng, keys=self.keys) for _ in range(rng.randint(1, 5)))
+        }
         return {"enum": list(values.values())}
 
     def _text(self) -> Schema:
@@ -224,7 +227,9 @@ class SchemaMaker:
         return schema
 
     def _pattern(self) -> str:
-        return self.rng.choice(self.patterns) if self.rng.random() < 0.5 else random_pattern(self.rng)
+        return (
+            self.rng.choice(self.patterns) if self.rng.random() < 0.5 else random_pattern(self.rng)
+        )
 
     def _range(self, low_key: str, high_key: str, low: int) -> Schema:
         rng = self.rng
@@ -287,7 +292,9 @@ class SchemaMaker:
     def _dependent(self, depth: int) -> Schema:
         rng = self.rng
         names = rng.sample(self.keys, rng.randint(1, 2))
-        needed = {n: rng.sample(self.keys, rng.randint(0 if self.draft.has(6) else 1, 2)) for n in names}
+        needed = {
+            n: rng.sample(self.keys, rng.randint(0 if self.draft.has(6) else 1, 2)) for n in names
+        }
         inner = {name: self.schema(depth) for name in names}
         if not self.draft.has(8) or (self.draft.mixed and rng.random() < 0.2):
             return {"dependencies": needed if rng.random() < 0.5 else inner}

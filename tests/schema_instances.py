@@ -5,6 +5,7 @@ A value is made of what `json` reads, with numbers as `NumberText`, as the spell
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 from collections.abc import Callable, Iterator
@@ -65,12 +66,11 @@ def near_instances(schema: Schema, count: int, seed: int) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about patterns that Python doesn't know, and long ones
         strategy = from_schema(form)
-        try:
-            collect()
         # Of hypothesis: nothing was found; or the end after enough attempts, which is none that it
         # knows. Of the library: patterns of its own making, bounds that differ.
-        except (_EnoughError, HypothesisException, AssertionError, jsonschema.SchemaError):
-            pass
+        failures = (_EnoughError, HypothesisException, AssertionError, jsonschema.SchemaError)
+        with contextlib.suppress(*failures):
+            collect()
     return [parse(json.dumps(value)) for value in found if not has_lone_surrogate(value)]
 
 
@@ -128,7 +128,12 @@ def _string(value: str, words: list[str], rng: Random) -> str:
     at = rng.randint(0, len(value))
     extra = rng.choice((*"aZ0 é\n", "😀", rng.choice(STRINGS)))
     return rng.choice(
-        (value[:at] + extra + value[at:], value[:at] + value[at + 1 :], rng.choice(words), value * 2)
+        (
+            value[:at] + extra + value[at:],
+            value[:at] + value[at + 1 :],
+            rng.choice(words),
+            value * 2,
+        )
     )
 
 
@@ -152,4 +157,8 @@ def _object(value: dict[str, Any], words: list[str], rng: Random) -> dict[str, A
 
 def _other(_value: Any, words: list[str], rng: Random) -> Any:
     scalar = rng.choice((None, True, False, rng.choice(words), rng.choice(NUMBERS), [], {}))
-    return NumberText(scalar) if isinstance(scalar, (int, float)) and not isinstance(scalar, bool) else scalar
+    return (
+        NumberText(scalar)
+        if isinstance(scalar, (int, float)) and not isinstance(scalar, bool)
+        else scalar
+    )

@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
-from typing import Any
 
 import jsonschema
 import referencing
@@ -16,9 +15,9 @@ from conformance.cases import Case, remotes
 from conformance.walks import Hints, Walk, WalkTokens, walk_vocabulary
 from ecmascript import NODE
 from json_spellings import has_lone_surrogate, spellings
-from schema_judge import LIBRARIES, Judge
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import MaskwrightError, UnsatisfiableGrammarError
+from schema_judge import LIBRARIES, Judge
 
 _NEGATING = ('"not"', '"oneOf"', '"if"')
 _MAX_UNFINISHED = 3

@@ -237,7 +237,7 @@ class OneSchema:
                 what = "a valid text is refused" if valid else "an invalid text is accepted"
                 self.fault(what, text, EVERYTHING)
                 return
-        if valid:
+        if valid and kind == "instances":
             self.check_tokens(compiled, text)
 
     def check_tokens(self, compiled: CompiledGrammar, text: str) -> None:
