@@ -50,7 +50,7 @@ INSTANCES_PER_SCHEMA = 5
 # Shares of the schemas and of the verdicts, about three times what is usual.
 MOST_REFUSED = 0.07
 MOST_UNFINISHED = 0.07
-MOST_UNSURE = 0.02
+MOST_UNSURE = 0.04
 EVERYTHING = {"strict_mode": False, "any_order": True, "assert_format": False}
 MAX_FAULTS = 5
 MAX_REDUCTIONS = 400
