@@ -22,8 +22,10 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
                                          std::shared_ptr<Vocabulary> vocabulary,
                                          uint32_t max_states, uint32_t max_targets,
                                          uint32_t max_clauses, uint32_t max_lang_states,
-                                         std::size_t around_bytes) {
+                                         std::size_t around_bytes, bool token_classes,
+                                         bool clipping, bool sharing) {
   CompileLimits limits;
+  limits.shortcuts = {token_classes, clipping, sharing};
   limits.rules.max_states = max_states;
   limits.json = {max_targets, max_clauses, max_lang_states};
   const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
@@ -78,6 +80,8 @@ void register_compiled(nb::module_& m) {
         nb::arg("max_targets") = limits.json.max_targets,
         nb::arg("max_clauses") = limits.json.max_clauses,
         nb::arg("max_lang_states") = limits.json.max_lang_states, nb::arg("around_bytes") = 0,
+        nb::arg("token_classes") = true, nb::arg("clipping") = true, nb::arg("sharing") = true,
         "Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the "
-        "grammar's: what its owner needs for it.");
+        "grammar's: what its owner needs for it. The last three are shortcuts that change no "
+        "answer.");
 }

@@ -221,6 +221,7 @@ std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
 
 // A state with the same masks, the same one for as many states as may be.
 StateId KeyFrames::same_for_tokens(StateId inside, std::span<const uint32_t> words) {
+  if (!store_.shortcuts().sharing) return inside;
   const View at = view(store_.content(inside));
   if (at.spelling == kBeforeQuote || at.first.empty() || !reads_any(at, words)) return inside;
   if (!near_names(inside).empty()) return inside;

@@ -240,6 +240,9 @@ const AliveSet& ObjectUnions::intern(uint32_t union_id,
     if (alternative.has_required || alternative.min > 1 || owes) alive->always_closes = false;
     if (alternative.room != kUnbounded || bounded) alive->always_continues = false;
   }
+  const bool sharing = tables_.store.shortcuts().sharing;
+  alive->free = alive->free && sharing;
+  alive->plain = alive->plain && sharing;
   alive_.push_back(std::move(alive));
   return *alive_.back();
 }

@@ -22,6 +22,7 @@ namespace maskwright {
 struct CompileLimits {
   RuleLimits rules;
   JsonLimits json;
+  Shortcuts shortcuts;
 };
 
 struct CompiledCounters {
