@@ -193,7 +193,9 @@ class GrammarCompiler:
             "max_clauses": max_clauses,
             "max_lang_states": max_lang_states,
         }
-        self._limits = {name: value for name, value in limits.items() if value is not None}
+        self._limits: dict[str, Any] = {
+            name: value for name, value in limits.items() if value is not None
+        }
         for name, value in self._limits.items():
             if not 1 <= value <= _MAX_WORD:
                 raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
