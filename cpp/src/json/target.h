@@ -12,8 +12,10 @@
 // through members or items is just another target. Schemas may be 10,000 deep: everything here uses
 // work lists.
 //
-// Cost: a target is linear in the nodes it mentions; flattening is linear in the partial clauses,
-// of which there are at most 4 * max_clauses.
+// Cost: a target is linear in the nodes it mentions; flattening is linear in the words of the partial
+// clauses and in the outlines that are compared. Both are counted: at most 4 * max_clauses partial
+// clauses, and kWorkPerClause * max_clauses words. The values that an enum lists are alternatives
+// that the schema spells out, so they are counted on top of the limits.
 #pragma once
 
 #include <array>
@@ -77,6 +79,7 @@ class TargetTable {
  private:
   using Clauses = std::vector<std::vector<uint32_t>>;
   static constexpr std::size_t kDeadEnd = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kWorkPerClause = 400;
 
   struct Partial {
     uint32_t parent;   // index of the partial clause it was made from
@@ -113,6 +116,8 @@ class TargetTable {
   std::span<const uint32_t> only(uint32_t choice, std::size_t i, const OutlineRef& outline);
   const OutlineOverlap& overlap_of(uint32_t choice);
   [[noreturn]] void too_many_clauses() const;
+  std::size_t allowed_clauses() const { return std::size_t{limits_.max_clauses} + listed_; }
+  void check_work() const;
   void remember(uint32_t options, std::vector<uint32_t>& list, Partial origin);
   std::span<const uint32_t> words_of(uint32_t partial) const {
     return lists_->get(partial).first(partials_[partial].length);
@@ -147,6 +152,8 @@ class TargetTable {
   std::unique_ptr<WordInterner> lists_;    // [words..., and behind kNone what is covered]
   std::unique_ptr<WordInterner> covered_;  // sorted identities of words; 0: none
   std::vector<Partial> partials_;
+  std::size_t listed_ = 0;  // structured values of enums met
+  uint64_t work_ = 0;       // words of partial clauses
 };
 
 // What a TYPES mask allows: `number` includes the integers. In a widened mask kNumberType stands

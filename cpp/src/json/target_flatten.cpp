@@ -117,6 +117,17 @@ void TargetTable::too_many_clauses() const {
                      "max_clauses", limits_.max_clauses);
 }
 
+// Few partial clauses can take long too, if they are long or their outlines are large.
+void TargetTable::check_work() const {
+  if (work_ + outlines_->work() <= kWorkPerClause * allowed_clauses()) return;
+  throw Error::limit("json-too-many-clauses",
+                     "it takes too long to tell which of the alternatives of anyOf, oneOf, not and "
+                     "if at one place of the schema exclude each other (max_clauses = " +
+                         std::to_string(limits_.max_clauses) +
+                         "); let a const or a type tell them apart, or raise max_clauses",
+                     "max_clauses", limits_.max_clauses);
+}
+
 void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partial origin) {
   canonicalise(options, list);
   if (!has_types(list)) return;
@@ -129,10 +140,11 @@ void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partia
     list.push_back(kNone);
     list.push_back(origin.covered);
   }
+  work_ += list.size();
+  check_work();
   if (!lists_->intern(list).inserted) return;
   partials_.push_back(origin);
-  const std::size_t limit = std::size_t{limits_.max_clauses} * 4;
-  if (partials_.size() > limit) too_many_clauses();
+  if (partials_.size() > allowed_clauses() * 4) too_many_clauses();
 }
 
 // Whether a branch of the choice can stand for all values that satisfy it: not where it would also
@@ -187,6 +199,7 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
                          std::size_t at, const OutlineRef& outline) {
   const uint32_t choice = list[at];
   const Branches& branches = branches_.of(choice);
+  if (ir_.node_kind(node_of(choice)) == NodeKind::kEnum) listed_ += branches.size();
   uint32_t covered = partials_[partial].covered;
   std::vector<uint32_t> next;
   // The outline of a branch and all that was there before it.
@@ -241,6 +254,7 @@ std::span<const uint32_t> TargetTable::only(uint32_t choice, std::size_t i,
   const Branches& branches = branches_.of(choice);
   const OutlineRef with = outlines_->meet(outline, outlines_->of(branches[i][0]));
   exclusive_.assign(1, branches[i][0]);
+  check_work();
   const auto consider = [&](std::size_t j) {
     if (j == i || outlines_->disjoint(with, outlines_->of(branches[j][0]))) return;
     exclusive_.push_back(negate(branches[j][0] & ~kSilent));
@@ -322,6 +336,7 @@ OutlineRef TargetTable::outline_of(uint32_t partial) {
 // One partial clause whose choices may exclude each other.
 void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
   const auto words = words_of(partial);
+  check_work();
   const OutlineRef outline = outline_of(partial);
   if (outline->empty()) return;
   if (std::ranges::none_of(words, [&](uint32_t word) { return branches_.is_choice(word); })) {
@@ -380,7 +395,7 @@ std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
   }
   lists_.reset();
   covered_.reset();
-  if (clauses.size() > limits_.max_clauses) too_many_clauses();
+  if (clauses.size() > allowed_clauses()) too_many_clauses();
   return clauses;
 }
 
