@@ -7,6 +7,9 @@
 // Sets are sorted lists, except that nodes that can name members keep the order of their first
 // mention where the options say "declared order", since that order decides the order of keys.
 //
+// Choices about different members of an object need not multiply: they are *joint* targets, which the
+// object satisfies side by side (target_joint.cpp).
+//
 // A cycle of all_of and any_of nodes that no array or object guards adds nothing the second time:
 // the word is already in the set. Since values are finite, a negation that comes back to itself
 // through members or items is just another target. Schemas may be 10,000 deep: everything here uses
@@ -56,6 +59,28 @@ class WordMarks {
   std::array<std::vector<uint32_t>, 16> marks_;
 };
 
+// Targets that an object must satisfy together, each of which decides alone about the members that it
+// owns: whether these satisfy it does not depend on other members. The first one owns all members
+// that no other one does.
+class JointTargets {
+ public:
+  explicit JointTargets(std::span<const uint32_t> words) : words_(words) {}
+  std::size_t size() const { return words_[0]; }
+  uint32_t target(std::size_t i) const { return words_[1 + i]; }
+  // [number of keys, keys] of each target but the first.
+  template <typename Visit>
+  void each_owned(Visit visit) const {  // visit(index of the target, its keys)
+    auto rest = words_.subspan(1 + size());
+    for (std::size_t i = 1; i < size(); ++i) {
+      visit(i, rest.subspan(1, rest[0]));
+      rest = rest.subspan(1 + rest[0]);
+    }
+  }
+
+ private:
+  std::span<const uint32_t> words_;
+};
+
 class TargetTable {
  public:
   TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits);
@@ -66,8 +91,12 @@ class TargetTable {
 
   // The clauses of a target: lists of leaves, each list once. A leaf is a word of an assertion
   // node (an ENUM with kScalarPart stands for its scalars only) or a derived leaf; kNegated only
-  // on those that schema_word.h names, and on UNIQUE_ITEMS. Empty: nothing satisfies the target.
+  // on those that schema_word.h names, and on UNIQUE_ITEMS. A kJoint leaf stands alone. Empty: nothing
+  // satisfies the target.
   std::vector<std::vector<uint32_t>> flatten(uint32_t target);
+
+  // Of a kJoint leaf.
+  JointTargets joint(uint32_t id) const { return JointTargets(joint_.get(id)); }
 
   DerivedTable& derived() { return branches_.derived(); }
   KeyTable& keys() { return branches_.keys(); }
@@ -91,6 +120,17 @@ class TargetTable {
     std::size_t memory_bytes() const { return 0; }  // outlines are counted by their table
   };
 
+  // The names that a choice says something about.
+  struct Concern {
+    bool all = false;  // it may concern any name, or the number of members
+    std::vector<uint32_t> keys;
+    std::size_t memory_bytes() const { return heap_bytes(keys); }
+  };
+  // Choices that concern common names, in one part.
+  struct Part {
+    std::vector<uint32_t> choices, keys;
+  };
+
   bool names_matter(uint32_t options) const;
   uint32_t canonical(uint32_t word) const;
   bool add(uint32_t options, std::span<const uint32_t> words, std::vector<uint32_t>& list);
@@ -107,6 +147,18 @@ class TargetTable {
   bool may_exclude(std::span<const uint32_t> list) const;
   OutlineRef outline_of(uint32_t partial);
   void narrow(uint32_t options, uint32_t partial, Clauses& clauses);
+  const Concern& concern_of(uint32_t choice);
+  bool concerns_names(uint32_t word, Concern& concern, std::vector<uint32_t>& inside);
+  uint32_t any_object(uint32_t mark);
+  bool may_part(uint32_t options, std::span<const uint32_t> list);
+  std::vector<Part> parts_of(std::span<const uint32_t> list);
+  bool multiplies(std::span<const Part> parts, const OutlineRef& outline, uint32_t partial);
+  bool separate(uint32_t options, uint32_t partial, const OutlineRef& outline,
+                std::span<const uint32_t> list, Clauses& clauses);
+  uint32_t join(uint32_t options, std::span<const uint32_t> list, std::span<const Part> parts);
+  std::size_t branches_left(uint32_t partial, const OutlineRef& outline, uint32_t choice,
+                            std::size_t enough);
+  bool says_nothing(uint32_t word, uint32_t types, uint32_t& budget);
   void drop_implied(uint32_t options, const OutlineRef& outline, std::vector<uint32_t>& list);
   std::size_t narrowest_choice(uint32_t partial, const OutlineRef& outline,
                                std::span<const uint32_t> list);
@@ -132,6 +184,7 @@ class TargetTable {
   BranchTable branches_;
   std::unique_ptr<OutlineTable> outlines_;  // made by flatten()
   WordInterner targets_;                    // [options, words...]
+  WordInterner joint_;                      // [n, n targets, (number of keys, keys)...]
 
   // By choice of exclusive branches: their outlines, and which may overlap.
   struct Overlaps {
@@ -143,6 +196,7 @@ class TargetTable {
     }
   };
   std::unordered_map<uint32_t, Overlaps> overlaps_;
+  std::unordered_map<uint32_t, Concern> concerns_;  // by choice
 
   // Scratch.
   WordMarks marks_;

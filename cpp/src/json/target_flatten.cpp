@@ -8,6 +8,8 @@
 // there are two ways to fail, not three. So a branch is *covered* in its later siblings: what
 // satisfies it is found under it, and they need not take it again. With branches that many choices
 // share taken first, the clauses are about as many as the branches.
+//
+// Choices about different members of an object are no clauses but joint targets (target_joint.cpp).
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -21,6 +23,8 @@ namespace {
 
 // So many branches of a oneOf are compared with each other, each with each.
 constexpr std::size_t kFewBranches = 16;
+// So many words are looked at to see that a choice says nothing about values of some types.
+constexpr uint32_t kFewWords = 200;
 
 }  // namespace
 
@@ -284,6 +288,10 @@ const OutlineOverlap& TargetTable::overlap_of(uint32_t choice) {
 void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
                                std::vector<uint32_t>& list) {
   const bool strict = options_.get(options).strict;
+  const auto vacuous = [&](uint32_t word, uint32_t types) {
+    uint32_t budget = kFewWords;
+    return says_nothing(word, types, budget);
+  };
   const auto mark = [&] {
     marks_.clear();
     for (const uint32_t word : list) marks_.insert(outlines_->identity(word));
@@ -294,11 +302,23 @@ void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
     if (!branches_.is_choice(word)) continue;
     const bool excluded =
         is_negated(word) && outlines_->disjoint(outline, outlines_->of(word & ~kNegated));
-    if (excluded || (!strict && implied(word))) {
+    if (excluded || (!strict && (implied(word) || vacuous(word, outline->types)))) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
       mark();  // what is dropped can't stand for others
     }
   }
+}
+
+// How many branches of the choice the outline leaves; `enough` says that it does not matter any more.
+std::size_t TargetTable::branches_left(uint32_t partial, const OutlineRef& outline, uint32_t choice,
+                                       std::size_t enough) {
+  const Branches& branches = branches_.of(choice);
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < branches.size() && left < enough; ++i) {
+    const bool out = outlines_->excludes(outline, branches[i]) || is_covered(partial, branches[i]);
+    left += out ? 0 : 1;
+  }
+  return left;
 }
 
 // The choice with the fewest branches that the outline leaves. kDeadEnd: one has none.
@@ -308,13 +328,7 @@ std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& ou
   std::size_t fewest = kDeadEnd;
   for (std::size_t at = 0; at < list.size() && fewest > 1; ++at) {
     if (!branches_.is_choice(list[at])) continue;
-    const Branches& branches = branches_.of(list[at]);
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < branches.size() && left < fewest; ++i) {
-      const bool out =
-          outlines_->excludes(outline, branches[i]) || is_covered(partial, branches[i]);
-      left += out ? 0 : 1;
-    }
+    const std::size_t left = branches_left(partial, outline, list[at], fewest);
     if (left == 0) return kDeadEnd;
     if (left < fewest) {
       fewest = left;
@@ -349,6 +363,7 @@ void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
     remember(options, list, {partial, kNone, partials_[partial].covered, 0, outline});
     return;
   }
+  if (separate(options, partial, outline, list, clauses)) return;
   const std::size_t at = narrowest_choice(partial, outline, list);
   if (at != kDeadEnd) expand(options, partial, list, at, outline);
 }

@@ -44,9 +44,23 @@ ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) con
       if (clause.object != kNone && tables_.solver.object_productive(clause.object)) {
         choices.objects.push_back({accept, clause.object});
       }
+      if (clause.joint != kNone && tables_.solver.joint_productive(clause.joint)) {
+        add_joint(accept, clause.joint, choices);
+      }
     }
   }
   return choices;
+}
+
+void ValueFamily::add_joint(uint32_t accept, uint32_t joint, Choices& choices) const {
+  const JointTargets targets = tables_.targets.joint(joint);
+  for (uint32_t part = 0; part < targets.size(); ++part) {
+    for (const uint32_t id : tables_.solver.clauses(targets.target(part))) {
+      const uint32_t shape = tables_.clauses.get(id).object;
+      if (shape == kNone || !tables_.solver.object_productive(shape)) continue;
+      choices.objects.push_back({accept, shape, joint, part});
+    }
+  }
 }
 
 void ValueFamily::add_keywords(const Choices& choices, RowBuilder& row) {
