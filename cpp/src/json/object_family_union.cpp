@@ -198,6 +198,9 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
   for (const Alternative& alternative : alternatives) {
     all->alternatives.push_back(make_alternative(tables_, alternative, keys));
     all->joint = all->joint || alternative.joint != kNone;
+    if (!all->alternatives.back().open()) continue;
+    has_other_names_ = true;
+    has_name_classes_ = has_name_classes_ || !tables_.plans.object(alternative.shape).names->plain();
   }
   return all;
 }

@@ -178,6 +178,9 @@ class ObjectUnions {
     if (kept.empty()) return nullptr;
     return kept == from.alternatives ? &from : &intern(from.union_id, kept);
   }
+  // Some object met so far takes other names; some of them only names of certain classes.
+  bool has_other_names() const { return has_other_names_; }
+  bool has_name_classes() const { return has_name_classes_; }
   std::size_t memory_bytes() const { return heap_bytes(union_ids_, unions_, alive_ids_, alive_); }
 
  private:
@@ -186,6 +189,7 @@ class ObjectUnions {
   std::unique_ptr<ObjectUnion> build(std::span<const Alternative> alternatives);
 
   JsonTables& tables_;
+  bool has_other_names_ = false, has_name_classes_ = false;
   WordInterner union_ids_;  // (accept, shape, joint, part)...
   std::vector<std::unique_ptr<ObjectUnion>> unions_;
   WordInterner alive_ids_;  // [union, (index, met, must)...]

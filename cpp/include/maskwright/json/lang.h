@@ -69,6 +69,9 @@ class LangTable {
   LangId pattern(uint32_t expr);                        // STRING_LANGUAGE: an IR expression
   LangId literals(std::span<const std::string> texts);  // one of these strings (UTF-8)
   LangId intersection(std::span<const LangId> langs);   // n >= 1; any_text() is neutral
+  // The same, for a language that is never asked for texts below some length. Searches (unanchored
+  // patterns) need no states before they are met.
+  LangId endless_intersection(std::span<const LangId> langs);
   LangId complement(LangId lang);                       // every other string; no number's language
   // Numbers in every JSON spelling, over ASCII. With any restriction the exponent, if one is
   // written, is from -400 to 400. Raises Unsupported "json-number-divisor".
