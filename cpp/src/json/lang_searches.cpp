@@ -97,6 +97,11 @@ std::optional<std::vector<uint32_t>> found_states(TableLang& lang,
 
 SearchesLang::SearchesLang(std::vector<Operand> operands, std::vector<CodeRange> alphabet)
     : operands_(std::move(operands)), alphabet_(std::move(alphabet)) {
+  uint32_t size = 0;
+  for (const CodeRange& range : alphabet_) size += range.hi - range.lo + 1;
+  uint32_t all = 0;
+  for (const CodeRange& range : all_code_points()) all += range.hi - range.lo + 1;
+  reads_everything_ = size >= all;
   std::vector<uint32_t> tuple;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     tuple.push_back(settle(i, operands_[i].lang->start()));
@@ -132,29 +137,32 @@ uint32_t SearchesLang::move(uint32_t state, uint32_t code_point) {
   return after != alphabet_.begin() && std::prev(after)->hi >= code_point ? state : kDeadLang;
 }
 
+// Every operand still searching has every character, so their arcs are cut where one of them ends.
 std::span<const Lang::Arc> SearchesLang::arcs(uint32_t state) {
   if (arcs_.size() <= state) arcs_.resize(std::size_t{state} + 1);
   if (arcs_[state].has_value()) return *arcs_[state];
-  const auto tuple = states_.get(state);
-  std::vector<uint32_t> cuts;  // where arcs begin
-  for (const CodeRange& range : alphabet_) cuts.insert(cuts.end(), {range.lo, range.hi + 1});
+  const auto from = states_.get(state);
+  std::vector<uint32_t> tuple(from.begin(), from.end());
+  std::vector<std::pair<std::size_t, std::span<const Arc>>> rows;  // operand and what is left
   for (std::size_t i = 0; i < tuple.size(); ++i) {
-    if (tuple[i] == kFound) continue;
-    for (const Arc& arc : operands_[i].lang->arcs(tuple[i])) {
-      cuts.insert(cuts.end(), {arc.lo, arc.hi + 1});
-    }
+    if (tuple[i] != kFound) rows.emplace_back(i, operands_[i].lang->arcs(tuple[i]));
   }
-  std::ranges::sort(cuts);
-  cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
   std::vector<Arc> out;
-  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-    const uint32_t target = move(state, cuts[i]);
-    if (target == kDeadLang) continue;
-    const uint32_t hi = cuts[i + 1] - 1;
-    if (!out.empty() && out.back().hi + 1 == cuts[i] && out.back().target == target) {
-      out.back().hi = hi;
-    } else {
-      out.push_back({cuts[i], hi, target});
+  for (const CodeRange& range : alphabet_) {
+    for (uint32_t lo = range.lo; lo <= range.hi;) {
+      uint32_t hi = range.hi;
+      for (auto& [operand, row] : rows) {
+        while (row.front().hi < lo) row = row.subspan(1);
+        hi = std::min(hi, row.front().hi);
+        tuple[operand] = settle(operand, row.front().target);
+      }
+      const uint32_t target = states_.intern(tuple).id;
+      if (!out.empty() && out.back().hi + 1 == lo && out.back().target == target) {
+        out.back().hi = hi;
+      } else {
+        out.push_back({lo, hi, target});
+      }
+      lo = hi + 1;
     }
   }
   return arcs_[state].emplace(std::move(out));

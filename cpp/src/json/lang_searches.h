@@ -50,6 +50,7 @@ class SearchesLang final : public TableLang {
   // Without an upper bound.
   bool can_finish(uint32_t, uint32_t, uint32_t) override { return true; }
   uint32_t length_horizon() override { return 0; }
+  bool reads_everything() const override { return reads_everything_; }
   uint64_t work() const override { return states_.size(); }
   uint32_t num_states() const { return static_cast<uint32_t>(states_.size()); }
   std::size_t footprint() const override {
@@ -63,6 +64,7 @@ class SearchesLang final : public TableLang {
 
   std::vector<Operand> operands_;
   std::vector<CodeRange> alphabet_;
+  bool reads_everything_;
   WordInterner states_;  // per operand its state, or kFound
   std::vector<std::optional<std::vector<Arc>>> arcs_;  // by state
 };

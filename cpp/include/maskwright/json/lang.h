@@ -50,6 +50,8 @@ class Lang {
   // can_finish(s, a, h1) == can_finish(s, b, h2) whenever h1 - a and h2 - b are equal or both >= P.
   // 0 for languages like "any text".
   virtual uint32_t length_horizon() = 0;
+  // Any text goes on from every state, as is known without a look at them.
+  virtual bool reads_everything() const { return false; }
   // What it takes in memory, with all that it owns (heap_bytes.h).
   virtual std::size_t footprint() const = 0;
 };
