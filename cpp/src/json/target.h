@@ -17,7 +17,7 @@
 //
 // Cost: a target is linear in the nodes it mentions; flattening is linear in the words of the partial
 // clauses and in the outlines that are compared. Both are counted: at most 4 * max_clauses partial
-// clauses, and kWorkPerClause * max_clauses words. The values that an enum lists are alternatives
+// clauses, and kWorkPerClause * max_clauses words, with kWorkPerNode for each node of the schema. The values that an enum lists are alternatives
 // that the schema spells out, so they are counted on top of the limits.
 #pragma once
 
@@ -108,7 +108,7 @@ class TargetTable {
  private:
   using Clauses = std::vector<std::vector<uint32_t>>;
   static constexpr std::size_t kDeadEnd = static_cast<std::size_t>(-1);
-  static constexpr std::size_t kWorkPerClause = 400;
+  static constexpr std::size_t kWorkPerClause = 300, kWorkPerNode = 200;
 
   struct Partial {
     uint32_t parent;   // index of the partial clause it was made from

@@ -123,7 +123,9 @@ void TargetTable::too_many_clauses() const {
 
 // Few partial clauses can take long too, if they are long or their outlines are large.
 void TargetTable::check_work() const {
-  if (work_ + outlines_->work() <= kWorkPerClause * allowed_clauses()) return;
+  const std::size_t allowed =
+      kWorkPerClause * allowed_clauses() + kWorkPerNode * std::size_t{ir_.num_nodes()};
+  if (work_ + outlines_->work() <= allowed) return;
   throw Error::limit("json-too-many-clauses",
                      "it takes too long to tell which of the alternatives of anyOf, oneOf, not and "
                      "if at one place of the schema exclude each other (max_clauses = " +
