@@ -223,6 +223,39 @@ LangId LangTable::number(const NumberSpec& spec) {
   return id;
 }
 
+std::vector<LangId> LangTable::join_numbers(std::span<const LangId> numbers) {
+  std::vector<LangId> joined;
+  NumberSpec list;
+  list.has_values = true;
+  for (const LangId id : numbers) {
+    const NumberSet& set = *impl_->numbers.at(id).set;
+    if (!set.has_values()) joined.push_back(id);
+    for (const Decimal& value : set.values()) list.values.push_back(canonical_text(value));
+  }
+  if (joined.size() + 1 >= numbers.size()) return {numbers.begin(), numbers.end()};
+  joined.push_back(number(list));
+  return joined;
+}
+
+std::vector<LangId> LangTable::join_literals(std::span<const LangId> langs) {
+  std::vector<LangId> joined;
+  std::vector<std::string> texts;
+  for (const LangId id : langs) {
+    const LiteralsLang* list = impl_->literals[id];
+    if (list == nullptr) joined.push_back(id);
+    for (uint32_t index = 0; list != nullptr && index < list->size(); ++index) {
+      std::string& text = texts.emplace_back();
+      for (const uint32_t code_point : list->text(index)) {
+        const Utf8 encoded = encode_utf8(code_point);
+        text.append(encoded.buffer.begin(), encoded.buffer.begin() + encoded.length);
+      }
+    }
+  }
+  if (joined.size() + 1 >= langs.size()) return {langs.begin(), langs.end()};
+  joined.push_back(literals(texts));
+  return joined;
+}
+
 std::optional<std::vector<std::string>> LangTable::number_values(LangId number,
                                                                  std::size_t limit) const {
   return impl_->numbers.at(number).set->list(limit);

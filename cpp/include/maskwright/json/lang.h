@@ -86,6 +86,9 @@ class LangTable {
   std::unique_ptr<Lang> number_without(LangId number, std::span<const std::string> values) const;
   std::unique_ptr<Lang> number_among(LangId number, std::span<const std::string> values) const;
   bool is_any_number(LangId number) const;
+  // The same union of languages, with those of numbers that are lists, or those of texts, in one.
+  std::vector<LangId> join_numbers(std::span<const LangId> numbers);
+  std::vector<LangId> join_literals(std::span<const LangId> langs);
   std::size_t memory_bytes() const;
 
  private:
