@@ -1,7 +1,7 @@
 """Choices about different members of one object: judged side by side, over small worlds.
 
-Each schema is a conjunction of choices (anyOf, oneOf, if/then/else, dependentSchemas, not) that concern
-a few names each, so that most of them fall into several parts, beside assertions that hold anyway.
+Each schema is a conjunction of choices (anyOf, oneOf, if/then/else, dependentSchemas, not) that
+concern a few names each, so that most of them fall into several parts, beside what holds anyway.
 """
 
 from __future__ import annotations
@@ -104,9 +104,7 @@ def test_choices_in_strict_mode(seed):
     rng = random.Random(seed)
     schema = {**whole(rng), "properties": {"a": {}}}
     options = {"strict_mode": True}
-    check_world(
-        schema, seed=seed, values=OBJECTS, length=5, limit=12, exact=False, options=options
-    )
+    check_world(schema, seed=seed, values=OBJECTS, length=5, limit=12, exact=False, options=options)
 
 
 def implications(count):

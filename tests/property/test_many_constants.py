@@ -32,7 +32,14 @@ def test_alternatives_of_one_constant_each(seed):
     texts = rng.sample(TEXTS, rng.randint(6, 11))
     parts = one_each(rng, [*numbers, *texts, *rng.sample(OTHERS, 3)])
     if rng.random() < 0.5:
-        parts.append(rng.choice([{"type": "string", "maxLength": 1}, {"type": "number", "minimum": 100, "maximum": 100}]))
+        parts.append(
+            rng.choice(
+                [
+                    {"type": "string", "maxLength": 1},
+                    {"type": "number", "minimum": 100, "maximum": 100},
+                ]
+            )
+        )
     combined = rng.choice(["anyOf", "oneOf"])
     schema = {combined: parts, "not": {"const": rng.choice(VALUES)}}
     check_world(schema, seed=seed, values=VALUES, length=4, limit=12, n_walks=2)

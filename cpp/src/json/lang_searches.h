@@ -2,14 +2,14 @@
 //
 // Idea: a *search* is a language in which every beginning can still be completed, and some
 // completion can be followed by anything: what an unanchored pattern says. Any beginning of any
-// number of searches can be completed: complete one after the other, and what was found stays found.
-// So their product needs no table to tell live states from dead ones, and states are made on first
-// use; eight patterns in one allOf have thousands, of which a text meets a few. Operands that have
-// found what they look for are one *found* state.
+// number of searches can be completed: complete one after the other, and what was found stays
+// found. So their product needs no table to tell live states from dead ones, and states are made on
+// first use; eight patterns in one allOf have thousands, of which a text meets a few. Operands that
+// have found what they look for are one *found* state.
 //
-// Any length is possible once everything is found, so lower bounds on the length never matter. Upper
-// bounds do (the shortest text that has all of them in it is hard to tell), so that languages with one
-// are intersected eagerly.
+// Any length is possible once everything is found, so lower bounds on the length never matter.
+// Upper bounds do (the shortest text that has all of them in it is hard to tell), so that languages
+// with one are intersected eagerly.
 //
 // Cost: is_search() is linear in the operand's states and arcs, up to kMaxSearchStates; a state is
 // linear in its operands' arcs.
@@ -27,8 +27,8 @@
 
 namespace maskwright::langs {
 
-// The states of a search in which it has found what it looks for, sorted; none if the language is no
-// search over the alphabet, or has too many states.
+// The states of a search in which it has found what it looks for, sorted; none if the language is
+// no search over the alphabet, or has too many states.
 std::optional<std::vector<uint32_t>> found_states(TableLang& lang,
                                                   std::span<const CodeRange> alphabet);
 
@@ -65,7 +65,7 @@ class SearchesLang final : public TableLang {
   std::vector<Operand> operands_;
   std::vector<CodeRange> alphabet_;
   bool reads_everything_;
-  WordInterner states_;  // per operand its state, or kFound
+  WordInterner states_;                                // per operand its state, or kFound
   std::vector<std::optional<std::vector<Arc>>> arcs_;  // by state
 };
 

@@ -161,8 +161,7 @@ NameChoice allows(const ObjectAlternative& alternative, const AliveAlternative& 
 bool can_continue(const ObjectAlternative& alternative, const AliveAlternative& alive,
                   const ObjectProgress& progress, const SeenMembers& seen) {
   const auto possible = [&](uint32_t key, Place place) {
-    return alternative.owns(key) &&
-           allows(alternative, alive, progress, seen, key, place).possible;
+    return alternative.owns(key) && allows(alternative, alive, progress, seen, key, place).possible;
   };
   if (!progress.can_close()) return true;
   if (alternative.num_parts > 1) return any_name(alternative, progress, possible);

@@ -212,7 +212,8 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
     all->joint = all->joint || alternative.joint != kNone;
     if (!all->alternatives.back().open()) continue;
     has_other_names_ = true;
-    has_name_classes_ = has_name_classes_ || !tables_.plans.object(alternative.shape).names->plain();
+    has_name_classes_ =
+        has_name_classes_ || !tables_.plans.object(alternative.shape).names->plain();
   }
   return all;
 }
@@ -220,8 +221,8 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
 const AliveSet& ObjectUnions::start(std::span<const Alternative> alternatives) {
   std::vector<uint32_t> words;
   for (const Alternative& alternative : alternatives) {
-    words.insert(words.end(), {alternative.accept, alternative.shape, alternative.joint,
-                               alternative.part});
+    words.insert(words.end(),
+                 {alternative.accept, alternative.shape, alternative.joint, alternative.part});
   }
   const auto [id, inserted] = union_ids_.intern(words);
   if (inserted) unions_.push_back(build(alternatives));

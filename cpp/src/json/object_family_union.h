@@ -4,8 +4,8 @@
 //   ordered    declared members, in order (with any_order: all members that are not refused)
 //   extras     members that are named but not declared: other names (not with any_order)
 //   refused    names without a possible value, where other names are open
-// Alternatives of joint targets (target.h) stand for one together: it lives while each of its parts has
-// an alternative alive, and a member is for those of the part that owns its name to judge.
+// Alternatives of joint targets (target.h) stand for one together: it lives while each of its parts
+// has an alternative alive, and a member is for those of the part that owns its name to judge.
 //
 // A name of the list that an alternative does not mention is an *other* name for it, judged by its
 // class as names outside the list are. The key frame tells how a name reads for every alternative

@@ -7,18 +7,19 @@
 // Sets are sorted lists, except that nodes that can name members keep the order of their first
 // mention where the options say "declared order", since that order decides the order of keys.
 //
-// Choices about different members of an object need not multiply: they are *joint* targets, which the
-// object satisfies side by side (target_joint.cpp).
+// Choices about different members of an object need not multiply: they are *joint* targets, which
+// the object satisfies side by side (target_joint.cpp).
 //
 // A cycle of all_of and any_of nodes that no array or object guards adds nothing the second time:
 // the word is already in the set. Since values are finite, a negation that comes back to itself
 // through members or items is just another target. Schemas may be 10,000 deep: everything here uses
 // work lists.
 //
-// Cost: a target is linear in the nodes it mentions; flattening is linear in the words of the partial
-// clauses and in the outlines that are compared. Both are counted: at most 4 * max_clauses partial
-// clauses, and kWorkPerClause * max_clauses words, with kWorkPerNode for each node of the schema. The values that an enum lists are alternatives
-// that the schema spells out, so they are counted on top of the limits.
+// Cost: a target is linear in the nodes it mentions; flattening is linear in the words of the
+// partial clauses and in the outlines that are compared. Both are counted: at most 4 * max_clauses
+// partial clauses, and kWorkPerClause * max_clauses words, with kWorkPerNode for each node of the
+// schema. The values that an enum lists are alternatives that the schema spells out, so they are
+// counted on top of the limits.
 #pragma once
 
 #include <array>
@@ -59,9 +60,9 @@ class WordMarks {
   std::array<std::vector<uint32_t>, 16> marks_;
 };
 
-// Targets that an object must satisfy together, each of which decides alone about the members that it
-// owns: whether these satisfy it does not depend on other members. The first one owns all members
-// that no other one does.
+// Targets that an object must satisfy together, each of which decides alone about the members that
+// it owns: whether these satisfy it does not depend on other members. The first one owns all
+// members that no other one does.
 class JointTargets {
  public:
   explicit JointTargets(std::span<const uint32_t> words) : words_(words) {}
@@ -91,8 +92,8 @@ class TargetTable {
 
   // The clauses of a target: lists of leaves, each list once. A leaf is a word of an assertion
   // node (an ENUM with kScalarPart stands for its scalars only) or a derived leaf; kNegated only
-  // on those that schema_word.h names, and on UNIQUE_ITEMS. A kJoint leaf stands alone. Empty: nothing
-  // satisfies the target.
+  // on those that schema_word.h names, and on UNIQUE_ITEMS. A kJoint leaf stands alone. Empty:
+  // nothing satisfies the target.
   std::vector<std::vector<uint32_t>> flatten(uint32_t target);
 
   // Of a kJoint leaf.

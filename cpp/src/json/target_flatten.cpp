@@ -311,7 +311,8 @@ void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
   }
 }
 
-// How many branches of the choice the outline leaves; `enough` says that it does not matter any more.
+// How many branches of the choice the outline leaves; `enough` says that it does not matter any
+// more.
 std::size_t TargetTable::branches_left(uint32_t partial, const OutlineRef& outline, uint32_t choice,
                                        std::size_t enough) {
   const Branches& branches = branches_.of(choice);

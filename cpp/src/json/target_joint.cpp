@@ -9,8 +9,8 @@
 // parts can be completed independently, and an object whose every part is alive is alive.
 //
 // That needs members in any order, no bounds on their number, names that never run out and no
-// obligation that any member may meet; and in strict mode, that no choice decides whether the object
-// is closed. Choices that concern any name are multiplied as before, first.
+// obligation that any member may meet; and in strict mode, that no choice decides whether the
+// object is closed. Choices that concern any name are multiplied as before, first.
 //
 // Cost: linear in the nodes below the choices, once per choice. Parts instead of products are made
 // where there would be more than kFewClauses.

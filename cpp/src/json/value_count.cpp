@@ -216,9 +216,8 @@ ValueCount::Range ValueCount::count_joint(uint32_t joint, uint64_t wanted) {
     const uint32_t shape = clauses_.get(id).object;
     if (shape == kNone || !solver_.object_productive(shape)) return false;
     const ObjectShape object = clauses_.object(shape);
-    return std::ranges::any_of(object.others(), [&](uint32_t target) {
-      return solver_.target_productive(target);
-    });
+    return std::ranges::any_of(object.others(),
+                               [&](uint32_t target) { return solver_.target_productive(target); });
   };
   const auto clauses = solver_.clauses(clauses_.joint(joint).target(0));
   return {std::ranges::any_of(clauses, is_endless) ? wanted : 1, wanted};

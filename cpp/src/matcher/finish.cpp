@@ -21,8 +21,8 @@
 //   the next search early.
 //
 // Where the values of unique items may run out, or the names of members, a second search remembers
-// what was read. It gives up after kMaxExactPlaces: within the items texts may be endless too. Names
-// don't run out where one token is a quotation mark and another one text.
+// what was read. It gives up after kMaxExactPlaces: within the items texts may be endless too.
+// Names don't run out where one token is a quotation mark and another one text.
 //
 // Cost: nothing where no search is needed; else a few places for each distinct set of
 // configurations that some token leads to. A search that has met kMaxPlaces without an end is

@@ -74,7 +74,7 @@ class LangTable {
   // The same, for a language that is never asked for texts below some length. Searches (unanchored
   // patterns) need no states before they are met.
   LangId endless_intersection(std::span<const LangId> langs);
-  LangId complement(LangId lang);                       // every other string; no number's language
+  LangId complement(LangId lang);  // every other string; no number's language
   // Numbers in every JSON spelling, over ASCII. With any restriction the exponent, if one is
   // written, is from -400 to 400. Raises Unsupported "json-number-divisor".
   LangId number(const NumberSpec& spec);

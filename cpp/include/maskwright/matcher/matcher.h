@@ -163,7 +163,8 @@ class Matcher {
   std::vector<uint32_t> stop_token_ids_;
   bool terminate_without_stop_token_;
   bool needs_search_ = false;
-  bool endless_names_ = true;  // a search need not tell names apart: the tokens spell endlessly many
+  bool endless_names_ =
+      true;  // the tokens spell endlessly many, so a search need not tell them apart
   uint32_t step_ = 0;
 };
 
