@@ -34,6 +34,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/text_region.h"
 #include "json/unescape_branch.h"
 #include "maskwright/json/strings.h"
 #include "maskwright/support/heap_bytes.h"
@@ -98,12 +99,6 @@ class StringFrames final : public StringFamily {
     bool probed;  // `sure` is known
   };
 
-  // What reads_all() says; none: length 0.
-  struct AllText {
-    FreeRun run;
-    uint32_t length = 0;
-  };
-
   static View view(std::span<const uint32_t> content);
   View view(StateId state) const { return view(store_.content(state)); }
   StateId intern(Spelling spelling, uint32_t value, std::vector<Item>& items);
@@ -117,9 +112,7 @@ class StringFrames final : public StringFamily {
   uint32_t move_id(StateId target, uint32_t advance);
   SetId closing_set(const View& from, uint32_t count);
 
-  AllText find_all_text(const View& at);
-  bool reads_everything(LangId lang, uint32_t state);
-  AllText chain_text(LangId lang, uint32_t state);
+  TextRegion find_region(const View& at);
   Target settle(StateId target, uint32_t count);
   std::span<const uint32_t> lang_states(const View& at, const Item& item);
   bool alive(const View& at, const Item& item, uint32_t count);
@@ -135,7 +128,7 @@ class StringFrames final : public StringFamily {
   // The last counts at which states live, kUnbounded if there is none, where what is read leads
   // back.
   std::unordered_map<StateId, uint32_t> last_counts_;
-  std::unordered_map<StateId, AllText> all_texts_;
+  std::unordered_map<StateId, TextRegion> regions_;
   std::vector<uint32_t> lang_states_;  // scratch of lang_states()
 };
 

@@ -146,7 +146,7 @@ std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
   if (!run.others_known || run.text.empty()) return nullptr;
   auto residue = vocabulary_.classes().residue(run.others);
   if (residue != nullptr) result_.text = vocabulary_.classes().words(run.text, length);
-  return residue;
+  return result_.text == nullptr ? nullptr : residue;
 }
 
 FreeRun MaskWalk::free_run(const Config& config, uint32_t& length) {

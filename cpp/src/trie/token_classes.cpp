@@ -179,6 +179,10 @@ void TokenClasses::build_spaces() {
 
 std::shared_ptr<const TokenClasses::Bitmap> TokenClasses::words(const TextClass& text,
                                                                 uint32_t max_code_points) const {
+  for (std::size_t lead = 0xC0; lead < 256; ++lead) {
+    const auto byte = static_cast<uint8_t>(lead);
+    if (text.misses(byte) && common_.has(byte)) return nullptr;
+  }
   const uint32_t longest = std::max(long_.empty() ? kShort - 1 : long_.front().first,
                                     escaped_.empty() ? 0 : escaped_.back().first);
   const uint32_t most = std::min(max_code_points, longest);
@@ -197,6 +201,10 @@ TokenClasses::Bitmap TokenClasses::make_words(const TextClass& text,
   Bitmap out = utf8_;
   take_out(1, 0, kAscii, text, out);
   if (!text.beyond_ascii) remove(out, block(0));
+  for (std::size_t lead = 0xC0; lead < 256 && text.missing != 0; ++lead) {
+    const auto byte = static_cast<uint8_t>(lead);
+    if (text.misses(byte)) take_out_below(byte, out);
+  }
   if (max_code_points < kShort) {
     for (std::size_t w = 0; w < words_; ++w) out[w] &= up_to_[max_code_points][w];
   }
@@ -210,6 +218,16 @@ TokenClasses::Bitmap TokenClasses::make_words(const TextClass& text,
     set(out, id);
   }
   return out;
+}
+
+// Removes the tokens with a byte that has a list.
+void TokenClasses::take_out_below(uint8_t byte, Bitmap& out) const {
+  for (uint32_t i = way_begin_[byte]; i < way_begin_[byte + 1U]; ++i) {
+    if (vocabulary_.byte(ways_[i]) != byte) continue;
+    for (const uint32_t id : vocabulary_.tokens_from(ways_[i])) {
+      out[id / 32] &= ~(1U << id % 32);
+    }
+  }
 }
 
 // Removes the tokens with one of the bytes [first, first + size) that are not of the class.

@@ -59,7 +59,8 @@ class TokenClasses {
   TokenClasses& operator=(const TokenClasses&) = delete;
 
   // The tokens made of characters of the class that begin at most so many. One that ends inside a
-  // code point, or inside the escape of one, is among them if it can be continued.
+  // code point, or inside the escape of one, is among them if it can be continued. Null where the
+  // tokens that the class misses beyond ASCII are too many.
   std::shared_ptr<const Bitmap> words(const TextClass& text, uint32_t max_code_points) const;
   // The way to all tokens with one of the bytes; nothing if that is so much of the trie that a walk
   // of the whole is as good.
@@ -106,6 +107,7 @@ class TokenClasses {
   }
   void take_out(std::size_t index, uint32_t first, uint32_t size, const TextClass& text,
                 Bitmap& out) const;
+  void take_out_below(uint8_t byte, Bitmap& out) const;
   Bitmap make_words(const TextClass& text, uint32_t max_code_points) const;
   std::shared_ptr<const Residue> make_residue(const ByteSet& bytes) const;
 
