@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "maskwright/support/heap_bytes.h"
-#include "maskwright/support/sorted_set.h"
 #include "support/unescape.h"
 
 namespace maskwright {
@@ -26,6 +25,7 @@ void MaskWalk::swap_scratch() {
   found_.swap(spare.found);
   touched_.swap(spare.touched);
   levels_.swap(spare.levels);
+  bundles_.swap(spare.bundles);
   arena_.swap(spare.arena);
 }
 
@@ -39,7 +39,9 @@ void MaskWalk::begin() {
   ranges_.clear();
   starts_.clear();
   next_start_ = 0;
+  spelled_ = false;
   levels_.resize(vocabulary_.max_token_length() + 1);
+  bundles_.resize(levels_.size());
   if (found_.size() != vocabulary_.mask_words()) {  // the thread walked for another vocabulary
     found_.assign(vocabulary_.mask_words(), 0);
     touched_.assign(found_.size() / 64 + 1, 0);
@@ -116,7 +118,7 @@ void MaskWalk::walk_frame(const Config& local) {
   settle(levels_[0], (state.flags & kCalls) == 0);
   if (state.family == FamilyId::kRules) add_token_symbols(local.state);
   if (const auto residue = take_words(local); residue != nullptr) {
-    follow_residue(*residue, 0);
+    if (!take_closings(levels_[0], 0)) follow_residue(*residue, 0);
   } else {
     follow_subtree(0, 0);
   }
@@ -146,7 +148,9 @@ std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
   if (!run.others_known || run.text.empty()) return nullptr;
   auto residue = vocabulary_.classes().residue(run.others);
   if (residue != nullptr) result_.text = vocabulary_.classes().words(run.text, length);
-  return result_.text == nullptr ? nullptr : residue;
+  if (result_.text == nullptr) return nullptr;
+  spelled_ = run.text == kSpelledText && length >= vocabulary_.max_token_length();
+  return residue;
 }
 
 FreeRun MaskWalk::free_run(const Config& config, uint32_t& length) {
@@ -155,45 +159,6 @@ FreeRun MaskWalk::free_run(const Config& config, uint32_t& length) {
   if (family.reads_all(config.state, config.reg, arena_->regs(), all, length)) return all;
   length = family.free_length(config.state, config.reg);
   return store_.free_run(config.state);
-}
-
-void MaskWalk::walk_starts() {
-  const Config* closed = nullptr;  // levels_[0] is that configuration, closed, and returned nothing
-  for (std::size_t i = 0; i < starts_.size(); ++i) {
-    const auto& [node, config, taken] = starts_[i];
-    if (taken) continue;
-    const bool single = i + 1 == starts_.size() || starts_[i + 1].node != node;
-    if (single && closed != nullptr && *closed == config) {
-      allow_range(vocabulary_.range_at(node));
-    } else {
-      closed = nullptr;
-      levels_[0].set.clear();
-      take_starts(i, levels_[0].set);
-      if (levels_[0].set.empty()) continue;
-      const std::size_t escapes = result_.escapes.size();
-      const bool sure = arrive(node, levels_[0]);
-      if (single && sure && result_.escapes.size() == escapes && vocabulary_.has_children(node)) {
-        closed = is_over(levels_[0]) ? nullptr : &config;
-      }
-    }
-    next_start_ = i + 1;
-    follow_subtree(node, 0);
-  }
-}
-
-// Some start is at the node that the walk has come to.
-bool MaskWalk::joins(uint32_t node) {
-  while (next_start_ < starts_.size() && starts_[next_start_].node < node) ++next_start_;
-  return next_start_ < starts_.size() && starts_[next_start_].node == node;
-}
-
-// Adds all that starts at one node; `index` is the first of them.
-void MaskWalk::take_starts(std::size_t index, ConfigSet& set) {
-  const uint32_t node = starts_[index].node;
-  for (; index < starts_.size() && starts_[index].node == node; ++index) {
-    runner_.add(starts_[index].config, *arena_, set);
-    starts_[index].taken = true;
-  }
 }
 
 }  // namespace maskwright

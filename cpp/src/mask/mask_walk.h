@@ -9,7 +9,9 @@
 // walks the residue (trie/token_classes.h); a subtree of such text is taken at once; whitespace
 // that changes nothing is a loop, and what follows it is the same behind every run; behind a
 // quotation mark that begins a token, any JSON text is a list of words. Of a node with many
-// children only those are looked at whose bytes the state reads. Nearly always a single
+// children only those are looked at whose bytes the state reads. Where one configuration starts at
+// many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
+// (mask_walk_starts.cpp). Nearly always a single
 // configuration is on the way, in a state that only reads or may return besides: such a step is a
 // look-up in its row (mask_walk_steps.cpp).
 //
@@ -93,12 +95,24 @@ class MaskWalk {
     const Edge* edge = nullptr;
     ByteSet read;
   };
+  // Nodes at which the same configurations are, side by side, and what is below them.
+  struct Bundle {
+    struct Branch {
+      uint8_t byte;
+      uint32_t node;
+      auto operator<=>(const Branch&) const = default;
+    };
+    std::vector<uint32_t> nodes;
+    std::vector<Branch> branches;  // by byte
+    std::size_t at = 0;            // in the branches
+  };
   // What a walk needs and nothing keeps: as large as the vocabulary, so a thread has one for all
   // grammars.
   struct Scratch {
     std::vector<uint32_t> found;
     std::vector<uint64_t> touched;
     std::vector<Depth> levels;
+    std::vector<Bundle> bundles;
     std::unique_ptr<Arena> arena;
   };
   struct Place {
@@ -114,8 +128,16 @@ class MaskWalk {
   std::shared_ptr<const Residue> take_words(const Config& config);
   void keep_ranges();
   void keep_found(Result& result);
+  void walk_nested_starts();
   void take_starts(std::size_t index, ConfigSet& set);
   bool joins(uint32_t node);
+  bool are_apart() const;
+  void walk_together(const Config& config);
+  void follow_together();
+  void open_bundle(uint32_t level);
+  bool step_together(uint8_t byte, uint32_t level);
+  bool arrive_together(std::span<const uint32_t> nodes, Depth& here);
+  void note_unsure(std::span<const uint32_t> nodes);
 
   // Walks the places of a path below one; levels_[level] holds the closed configurations there.
   // Starts that the walk comes by join it, so that no trie node is read twice.
@@ -133,6 +155,8 @@ class MaskWalk {
   bool follow_spaces(const Depth& depth, uint32_t node);
   bool follow_quoted(const Depth& depth, uint32_t node, uint32_t level);
   bool take_free_run(const Depth& depth, uint32_t node);
+  bool take_closings(const Depth& depth, uint32_t node);
+  bool reads_back(const Depth& depth);
   void follow_exits(std::span<const Spaces::Exit> exits, const ConfigSet& after, bool unsure,
                     uint32_t most);
 
@@ -141,6 +165,7 @@ class MaskWalk {
   bool loops(const ConfigSet& set, bool alone) const;
   ByteSet readable(const Depth& depth);
   bool is_over(const Depth& depth) const;
+  bool is_inside(const ConfigSet& set) const;
   bool note_unsure(uint32_t node);
   bool arrive(uint32_t node, Depth& depth);
   bool enter(uint32_t node, ConfigSet& set);
@@ -166,7 +191,9 @@ class MaskWalk {
   std::vector<uint32_t> found_;
   std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
   std::vector<Depth> levels_;
+  std::vector<Bundle> bundles_;
   Result result_;
+  bool spelled_ = false;  // the text is any that JSON spells, from the root on
   // Scratch that stays.
   std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_
   std::vector<Start> starts_;                   // by node

@@ -147,6 +147,41 @@ bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
   return true;
 }
 
+// Where the single configuration's state reads any text and is back in itself: the words are all
+// tokens below without a mark that ends the text, and the mark leads to the same from everywhere.
+bool MaskWalk::take_closings(const Depth& depth, uint32_t node) {
+  if (!spelled_ || !depth.single || depth.config.stack != kBottom || !reads_back(depth)) return false;
+  const auto closings = vocabulary_.classes().closings(node + 1, vocabulary_.next(node));
+  const Edge* edge = depth.row->find('"');
+  if (edge == nullptr || closings.empty()) return true;
+  Config after{edge->target, depth.config.reg, 0, kBottom};
+  if (edge->op == Op::kDynamic) {
+    Family& family = store_.family(store_.state(depth.config.state).family);
+    const auto [state, reg] =
+        family.scan(depth.config.state, after.reg, '"', edge->target, arena_->regs());
+    after.state = state;
+    after.reg = reg;
+  }
+  if (after.state != kDead && (store_.state(after.state).flags & kReturnOnly) == 0) return false;
+  const SetId accepted = after.state == kDead ? kEmptySet : runner_.accepted(after, *arena_);
+  note_unsure(closings);
+  visited_ += closings.size();
+  if (accepted == kEmptySet) return true;
+  for (const uint32_t closing : closings) result_.escapes.push_back({closing, accepted});
+  return true;
+}
+
+bool MaskWalk::reads_back(const Depth& depth) {
+  Family& family = store_.family(store_.state(depth.config.state).family);
+  for (const uint8_t byte : {' ', 'e', '~'}) {  // a quick look
+    const Edge* edge = depth.row->find(byte);
+    if (edge == nullptr || family.unhindered(*edge) != depth.config.state) return false;
+  }
+  const FreeRun& run = store_.free_run(depth.config.state);
+  return run.others_known && run.text == kSpelledText &&
+         family.free_length(depth.config.state, depth.config.reg) >= vocabulary_.max_token_length();
+}
+
 // Behind a quotation mark that begins a token: if any JSON text may follow, its words, and a walk
 // of the tokens with another mark.
 bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node, uint32_t level) {
@@ -228,7 +263,8 @@ bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) 
   here.single = true;
   here.whitespace = false;
   here.loops = false;
-  return !follow_quoted(here, node, level + 1) && !take_free_run(here, node);
+  return !follow_quoted(here, node, level + 1) && !take_closings(here, node) &&
+         !take_free_run(here, node);
 }
 
 // At a node where the walk's first frame may return, and no other is on the way. False if nothing
@@ -252,7 +288,7 @@ bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
   if (from.loops && !joined && is_space(vocabulary_.byte(node))) {
     if (!loop(from, here)) return false;
     allow_range(vocabulary_.range_at(node));
-    return true;
+    return !follow_spaces(here, node);
   }
   here.set.clear();
   const auto configs = from.single ? std::span(&from.config, 1) : from.set.configs();
@@ -324,29 +360,24 @@ bool MaskWalk::arrive(uint32_t node, Depth& depth) {
   return !unsure;
 }
 
+// Some configuration is inside of the walk's first frame.
+bool MaskWalk::is_inside(const ConfigSet& set) const {
+  return std::ranges::any_of(
+      set.configs(), [&](const Config& config) { return !is_done_at_bottom(config, store_); });
+}
+
 // Decides the tokens that end at a node, closes the configurations for its children and records
 // where the walk's first frame may have returned. True if a single configuration led to all others
 // and the frame can't have returned.
 bool MaskWalk::enter(uint32_t node, ConfigSet& set) {
-  const auto tokens = vocabulary_.tokens_at(node);
-  bool inside = false;
-  bool done = false;
-  for (const Config& config : set.configs()) {
-    (is_done_at_bottom(config, store_) ? done : inside) = true;
-  }
-  if (inside) allow_range(vocabulary_.range_at(node));
-  const bool deeper = vocabulary_.has_children(node);
+  const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
+  const bool inside = is_inside(set);
+  if (inside) allow_range(tokens);
+  const bool ends = !inside && tokens.begin != tokens.end;
+  if (!ends && !vocabulary_.has_children(node)) return false;
   const bool single = set.size() == 1;
-  if (!deeper && (tokens.empty() || inside || !done)) return false;
   returned_.clear();
-  if (deeper) {
-    runner_.close(set, *arena_, &returned_);
-  } else {
-    for (const Config& config : set.configs()) {
-      if (is_done_at_bottom(config, store_))
-        returned_.push_back(store_.state(config.state).accepts);
-    }
-  }
+  runner_.close(set, *arena_, &returned_);
   make_set(returned_);
   for (const SetId returned : returned_) result_.escapes.push_back({node, returned});
   return single && returned_.empty();

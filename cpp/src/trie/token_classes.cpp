@@ -64,6 +64,7 @@ TokenClasses::TokenClasses(const Vocabulary& vocabulary)
   build_bitmaps();
   build_ways();
   build_quoted();
+  build_closings();
   build_spaces();
 }
 
@@ -155,6 +156,24 @@ void TokenClasses::build_quoted() {
     if (i < inside || vocabulary_.leads_to_quote(i)) nodes.push_back(i);
   }
   quoted_residue_ = with_next(std::move(nodes));
+}
+
+void TokenClasses::build_closings() {
+  std::vector<Spelled> at(vocabulary_.max_token_length() + 1);
+  for (uint32_t node = 1; node < vocabulary_.num_nodes();) {
+    const uint32_t depth = vocabulary_.depth(node);
+    const Spelled& before = at[depth - 1];
+    const bool closes = vocabulary_.byte(node) == '"' && before.between();
+    if (closes) closings_.push_back(node);
+    if (!closes) at[depth] = spell(before, vocabulary_.byte(node));
+    const bool over = closes || at[depth].spelling == Spelling::kCount;
+    node = over ? vocabulary_.next(node) : node + 1;
+  }
+}
+
+std::span<const uint32_t> TokenClasses::closings(uint32_t first, uint32_t last) const {
+  const auto begin = std::ranges::lower_bound(closings_, first);
+  return {begin, std::lower_bound(begin, closings_.end(), last)};
 }
 
 void TokenClasses::build_spaces() {
@@ -295,7 +314,7 @@ std::size_t TokenClasses::memory_bytes() const {
   std::size_t words = blocks_.capacity() + utf8_.capacity() + ways_.capacity() +
                       up_to_.size() * words_ + known_words_.size() * words_ +
                       2 * (long_.capacity() + escaped_.capacity() + quoted_residue_.nodes.size()) +
-                      quoted_words_.capacity();
+                      quoted_words_.capacity() + closings_.capacity();
   for (const Way& way : known_ways_) {
     if (way.residue != nullptr) words += 2 * way.residue->nodes.capacity();
   }

@@ -73,6 +73,10 @@ class TokenClasses {
     return node == quote_node_ ? &quoted_residue_ : nullptr;
   }
 
+  // The nodes from first to last, exclusive, whose byte is the quotation mark that ends a text as
+  // JSON spells it, begun at the root.
+  std::span<const uint32_t> closings(uint32_t first, uint32_t last) const;
+
   // Null unless the node is below the root and its byte whitespace.
   const Spaces* spaces(uint32_t node) const {
     const auto found = spaces_.find(node);
@@ -97,6 +101,7 @@ class TokenClasses {
   void build_bitmaps();
   void build_ways();
   void build_quoted();
+  void build_closings();
   void build_spaces();
   Residue with_next(std::vector<uint32_t> nodes) const;
   std::span<uint32_t> block(std::size_t index) {
@@ -122,6 +127,7 @@ class TokenClasses {
   uint32_t quote_node_ = 0xFFFFFFFF;
   std::vector<uint32_t> quoted_words_;
   Residue quoted_residue_;
+  std::vector<uint32_t> closings_;
   std::map<uint32_t, Spaces> spaces_;
   std::vector<uint32_t> ways_;       // nodes of each byte's residue
   std::vector<uint32_t> way_begin_;  // per byte, and the end
