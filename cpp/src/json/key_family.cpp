@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "json/key_register.h"
+#include "json/text_region.h"
 
 namespace maskwright {
 
@@ -139,8 +140,10 @@ Op KeyFrames::op_between(const View& from, StateId target) const {
 void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
   std::vector<SpellingStep> steps;
   spelling_steps(static_cast<Spelling>(from.spelling), 0, steps);
+  std::array<StateId, static_cast<std::size_t>(Spelling::kCount)> targets{};
   for (const SpellingStep& step : steps) {
-    const StateId target = moved(step.next, from.list, from.position);
+    StateId& target = targets[static_cast<std::size_t>(step.next)];
+    if (target == kDead) target = moved(step.next, from.list, from.position);
     const Op op = op_between(from, target);
     row.add(step.byte, step.byte, target, op);
     if (step.twin != 0) row.add(step.twin, step.twin, target, op);
@@ -178,6 +181,13 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
   const bool any = !words.empty() && (words[0] & kHasUnknown) != 0;
   const bool alive = any || is_alive(view(store_.content(edge_target)), words, regs);
   return {alive ? edge_target : kDead, alive ? reg : 0};
+}
+
+bool KeyFrames::reads_escapes(StateId state) {
+  if (is_exact(state)) return false;
+  const View at = view(store_.content(state));
+  if (at.spelling != static_cast<uint32_t>(Spelling::kBetween)) return false;
+  return all_lead_to(at.position, lists_[at.list]->arcs(at.position));
 }
 
 // Where names that aren't listed may come and are of one class, whatever is read can become one.

@@ -84,7 +84,7 @@ class KeyLang {
   uint32_t label_base(std::size_t i) const { return bases_[i]; }
   std::size_t memory_bytes() const {
     return heap_bytes(code_points_, begin_, classes_, bases_, listed_, text_, positions_, aheads_,
-                      arcs_);
+                      ahead_of_, arcs_);
   }
 
  private:
@@ -118,6 +118,7 @@ class KeyLang {
   std::vector<Lang::Arc> text_;
   WordInterner positions_;  // {lo, hi, depth, place in each NameClasses}
   WordInterner aheads_;     // {endless, (label, count)...}
+  std::vector<uint32_t> ahead_of_;  // by position, kNone if not yet known
   std::vector<std::unique_ptr<std::vector<Lang::Arc>>> arcs_;
 };
 

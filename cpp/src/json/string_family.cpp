@@ -246,11 +246,7 @@ bool StringFrames::reads_escapes(StateId state) {
   if (at.spelling != Spelling::kBetween) return false;
   for (uint32_t i = 0; i < at.size(); ++i) {
     const Item item = at.item(i);
-    uint32_t next = 0;  // code points below lead back
-    for (const Lang::Arc& arc : langs_(item.lang).arcs(item.state)) {
-      if (arc.lo <= next && arc.target == item.state) next = arc.hi + 1;
-    }
-    if (next != kMaxCodePoint + 1) return false;
+    if (!all_lead_to(item.state, langs_(item.lang).arcs(item.state))) return false;
   }
   return true;
 }

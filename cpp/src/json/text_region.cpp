@@ -31,6 +31,8 @@ CodeRange begun_by(uint8_t lead) {
   return {(low & 0x7) << 18, ((low & 0x7) << 18) + 0x3FFFF};
 }
 
+constexpr uint32_t kFirstSurrogate = 0xD800;
+constexpr uint32_t kLastSurrogate = 0xDFFF;
 constexpr uint8_t kFirstLead = 0xC2;
 constexpr uint8_t kLastLead = 0xF4;
 
@@ -41,6 +43,28 @@ struct Reads {
   TextClass text;
 };
 
+Reads all_read() {
+  static const Reads all = [] {
+    Reads made{{}, kSpelledText};
+    for (uint32_t byte = 0x20; byte <= kLastLead; ++byte) {
+      if (byte < 0x80 ? kRawText.has(static_cast<uint8_t>(byte)) : byte >= kFirstLead) {
+        made.bytes.add(static_cast<uint8_t>(byte));
+      }
+    }
+    return made;
+  }();
+  return all;
+}
+
+bool is_all(std::span<const CodeRange> ranges) {
+  uint32_t next = 0;
+  for (const CodeRange range : ranges) {
+    if (range.lo != next && !(next == kFirstSurrogate && range.lo == kLastSurrogate + 1)) break;
+    next = range.hi + 1;
+  }
+  return next == kMaxCodePoint + 1;
+}
+
 Reads reads_of(Arcs arcs) {
   std::vector<CodeRange> covered;
   for (const Lang::Arc& arc : arcs) {
@@ -50,6 +74,7 @@ Reads reads_of(Arcs arcs) {
       covered.push_back({arc.lo, arc.hi});
     }
   }
+  if (is_all(covered)) return all_read();
   Reads reads;
   uint64_t present = 0;
   for (const CodeRange range : covered) {
@@ -70,12 +95,6 @@ Reads reads_of(Arcs arcs) {
   constexpr uint64_t kAll = ((uint64_t{1} << (kLastLead - 0xC0 + 1)) - 1) & ~uint64_t{3};
   reads.text.beyond_ascii = std::popcount(kAll & ~present) <= kMostMissing;
   reads.text.missing = reads.text.beyond_ascii ? kAll & ~present : 0;
-  uint32_t next = 0;
-  for (const CodeRange range : covered) {
-    if (range.lo > next && !(next == 0xD800 && range.lo == 0xE000)) break;
-    next = range.hi + 1;
-  }
-  reads.text.escapes = next == kMaxCodePoint + 1;
   return reads;
 }
 
@@ -205,6 +224,15 @@ TextRegion find_chain(const RegionArcs& arcs, uint32_t state) {
 }
 
 }  // namespace
+
+bool all_lead_to(uint32_t target, std::span<const Lang::Arc> arcs) {
+  std::vector<CodeRange> ranges;
+  for (const Lang::Arc& arc : arcs) {
+    if (arc.target != target) return false;
+    ranges.push_back({arc.lo, arc.hi});
+  }
+  return is_all(ranges);
+}
 
 TextRegion find_text_region(const RegionArcs& arcs, uint32_t state, uint32_t longest) {
   const TextRegion region = Search(arcs, state, longest).run();

@@ -30,4 +30,7 @@ using RegionArcs = std::function<std::span<const Lang::Arc>(uint32_t state)>;
 // `longest`: no text is longer, in code points.
 TextRegion find_text_region(const RegionArcs& arcs, uint32_t state, uint32_t longest);
 
+// All code points lead to the target.
+bool all_lead_to(uint32_t target, std::span<const Lang::Arc> arcs);
+
 }  // namespace maskwright

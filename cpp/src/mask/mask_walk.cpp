@@ -83,30 +83,27 @@ void MaskWalk::keep_ranges() {
 
 // What was allowed beyond the text's words: ids if they are few.
 void MaskWalk::keep_found(Result& result) {
-  std::size_t count = 0;
-  const auto each = [&](auto visit) {
-    for (std::size_t i = 0; i < touched_.size(); ++i) {
-      for (uint64_t words = touched_[i]; words != 0; words &= words - 1) {
-        const std::size_t at = i * 64 + static_cast<std::size_t>(std::countr_zero(words));
-        visit(at, result.text == nullptr ? found_[at] : found_[at] & ~(*result.text)[at]);
+  const std::size_t limit = found_.size() / 2;
+  std::vector<uint32_t>& ids = ids_;
+  ids.clear();
+  for (std::size_t i = 0; i < touched_.size() && ids.size() <= limit; ++i) {
+    for (uint64_t words = touched_[i]; words != 0; words &= words - 1) {
+      const std::size_t at = i * 64 + static_cast<std::size_t>(std::countr_zero(words));
+      uint32_t word = result.text == nullptr ? found_[at] : found_[at] & ~(*result.text)[at];
+      for (; word != 0; word &= word - 1) {
+        ids.push_back(static_cast<uint32_t>(at * 32) +
+                      static_cast<uint32_t>(std::countr_zero(word)));
       }
     }
-  };
-  each([&](std::size_t, uint32_t word) { count += static_cast<std::size_t>(std::popcount(word)); });
-  if (count > found_.size() / 2) {
-    result.dense = std::make_shared<const TokenClasses::Bitmap>(found_);
-    return;
   }
-  result.ids.reserve(count);
-  each([&](std::size_t at, uint32_t word) {
-    for (; word != 0; word &= word - 1) {
-      result.ids.push_back(static_cast<uint32_t>(at * 32) +
-                           static_cast<uint32_t>(std::countr_zero(word)));
-    }
-  });
+  if (ids.size() > limit) {
+    result.dense = std::make_shared<const TokenClasses::Bitmap>(found_);
+  } else {
+    result.ids.assign(ids.begin(), ids.end());
+  }
 }
 
-std::size_t MaskWalk::memory_bytes() const { return heap_bytes(runner_, ranges_, starts_, returned_); }
+std::size_t MaskWalk::memory_bytes() const { return heap_bytes(runner_, ranges_, ids_, starts_, returned_); }
 
 // --- where it starts
 // ------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ class MaskWalk {
   bool take_free_run(const Depth& depth, uint32_t node);
   bool take_closings(const Depth& depth, uint32_t node);
   bool reads_back(const Depth& depth);
+  bool is_far_from_bounds(const Config& config);
   void follow_exits(std::span<const Spaces::Exit> exits, const ConfigSet& after, bool unsure,
                     uint32_t most);
 
@@ -196,6 +197,7 @@ class MaskWalk {
   bool spelled_ = false;  // the text is any that JSON spells, from the root on
   // Scratch that stays.
   std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_
+  std::vector<uint32_t> ids_;
   std::vector<Start> starts_;                   // by node
   std::size_t next_start_ = 0;                  // none before it lies ahead of the walk
   std::vector<SetId> returned_;

@@ -178,8 +178,21 @@ bool MaskWalk::reads_back(const Depth& depth) {
     if (edge == nullptr || family.unhindered(*edge) != depth.config.state) return false;
   }
   const FreeRun& run = store_.free_run(depth.config.state);
-  return run.others_known && run.text == kSpelledText &&
-         family.free_length(depth.config.state, depth.config.reg) >= vocabulary_.max_token_length();
+  return run.others_known && run.text == kSpelledText && is_far_from_bounds(depth.config);
+}
+
+// However much of a token has been read, a count in the register changes nothing.
+bool MaskWalk::is_far_from_bounds(const Config& config) {
+  const State& state = store_.state(config.state);
+  if ((state.flags & (kHasRegister | kPooledRegister)) != kHasRegister) return true;
+  Family& family = store_.family(state.family);
+  const uint32_t most = vocabulary_.max_token_length();
+  if (family.free_length(config.state, config.reg) < most) return false;
+  KeyWords here;
+  KeyWords behind;
+  family.mask_key(config.state, config.reg, arena_->regs(), here);
+  family.mask_key(config.state, config.reg + most, arena_->regs(), behind);
+  return here == behind;
 }
 
 // Behind a quotation mark that begins a token: if any JSON text may follow, its words, and a walk
