@@ -100,6 +100,7 @@ class KeyFrames final : public KeyFamily {
                              const RegisterPool& regs);
   uint32_t doubts(StateId inside, Reg names, const RegisterPool& regs);
   bool reads_any(const View& at, std::span<const uint32_t> words) const;
+  bool find_region(const View& at, std::span<const uint32_t> words, FreeRun& run) const;
   std::span<const uint32_t> near_names(StateId inside);
   StateId same_for_tokens(StateId inside, std::span<const uint32_t> words);
   void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts, KeyWords& key);

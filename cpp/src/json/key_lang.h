@@ -75,6 +75,12 @@ class KeyLang {
     return false;
   }
 
+  // If there is one: where it is at the position, kDeadLang if it is nowhere.
+  const NameClasses* only_classes() const {
+    return classes_.size() == 1 ? classes_.front() : nullptr;
+  }
+  uint32_t place(uint32_t position) const { return places(position)[0]; }
+
   uint32_t size() const { return static_cast<uint32_t>(begin_.size() - 1); }
   uint32_t num_labels() const { return bases_.back(); }
   // The position behind the same text if no listed name were possible there.

@@ -258,11 +258,33 @@ bool StringFrames::reads_all(StateId state, Reg reg, const RegisterPool& /*regs*
                              uint32_t& length) {
   const auto [entry, added] = regions_.try_emplace(state);
   const View at = view(state);
-  if (added) entry->second = find_region(at);
-  run = entry->second.run;
-  length = entry->second.length;
-  // With an upper bound, while no token can come near it: its items are alive wherever they are.
-  return length != 0 && (!at.bounded() || (length == kUnbounded && reg < at.clipped));
+  Region& known = entry->second;
+  if (added) {
+    known.text = find_region(at);
+    if (at.bounded() && known.text.length != 0) known.last_count = last_count(at, known.text);
+  }
+  run = known.text.run;
+  length = known.text.length;
+  if (length == 0 || !at.bounded()) return length != 0;
+  // No token comes near the upper bound, so the items are alive wherever they are; or all of them
+  // are until the same count.
+  if (length == kUnbounded && reg < at.clipped) return true;
+  if (length != kUnbounded || known.last_count == kUnbounded) return false;
+  length = known.last_count - std::min(reg, known.last_count);
+  return length != 0;
+}
+
+// Up to which count all states of the region are alive, and behind which none is; kUnbounded if
+// there is no such count.
+uint32_t StringFrames::last_count(const View& at, const TextRegion& region) {
+  const Item item = at.item(0);
+  uint32_t last = kUnbounded;
+  for (const uint32_t state : region.states) {
+    const uint32_t least = shortest(item, state);
+    if (least > item.max || (last != kUnbounded && last != item.max - least)) return kUnbounded;
+    last = item.max - least;
+  }
+  return last;
 }
 
 // Of one item that no lower bound hinders, if there are others of one that reads any text.

@@ -59,7 +59,7 @@ class StringFrames final : public StringFamily {
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, lang_states_);
+    return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, last_counts_, regions_, lang_states_);
   }
 
  private:
@@ -99,6 +99,12 @@ class StringFrames final : public StringFamily {
     bool probed;  // `sure` is known
   };
 
+  struct Region {
+    TextRegion text;
+    uint32_t last_count = kUnbounded;
+    std::size_t memory_bytes() const { return heap_bytes(text); }
+  };
+
   static View view(std::span<const uint32_t> content);
   View view(StateId state) const { return view(store_.content(state)); }
   StateId intern(Spelling spelling, uint32_t value, std::vector<Item>& items);
@@ -113,6 +119,7 @@ class StringFrames final : public StringFamily {
   SetId closing_set(const View& from, uint32_t count);
 
   TextRegion find_region(const View& at);
+  uint32_t last_count(const View& at, const TextRegion& region);
   Target settle(StateId target, uint32_t count);
   std::span<const uint32_t> lang_states(const View& at, const Item& item);
   bool alive(const View& at, const Item& item, uint32_t count);
@@ -128,7 +135,7 @@ class StringFrames final : public StringFamily {
   // The last counts at which states live, kUnbounded if there is none, where what is read leads
   // back.
   std::unordered_map<StateId, uint32_t> last_counts_;
-  std::unordered_map<StateId, TextRegion> regions_;
+  std::unordered_map<StateId, Region> regions_;
   std::vector<uint32_t> lang_states_;  // scratch of lang_states()
 };
 

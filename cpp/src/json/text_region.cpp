@@ -173,11 +173,12 @@ class Search {
     }
     // Behind so long a text no token reads on.
     closed_ = true;
+    states_.assign(seen.begin(), seen.end());
     return std::nullopt;
   }
 
   TextRegion region() const {
-    TextRegion found{{text_, others_, true}, kUnbounded};
+    TextRegion found{{text_, others_, true}, kUnbounded, states_};
     found.run.others.add('"');
     if (!text_.escapes) found.run.others.add('\\');
     return found;
@@ -188,6 +189,7 @@ class Search {
   TextClass text_;
   ByteSet others_;
   bool closed_ = false;
+  std::vector<uint32_t> states_;
 };
 
 // Where the characters of the class that are read lead, if that is one state.
@@ -224,6 +226,10 @@ TextRegion find_chain(const RegionArcs& arcs, uint32_t state) {
 }
 
 }  // namespace
+
+void add_bytes_read(Arcs arcs, const TextClass& text, ByteSet& bytes) {
+  add_others(reads_of(arcs), text, bytes);
+}
 
 bool all_lead_to(uint32_t target, std::span<const Lang::Arc> arcs) {
   std::vector<CodeRange> ranges;

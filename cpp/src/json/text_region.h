@@ -13,15 +13,20 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
+#include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
 
 struct TextRegion {
   FreeRun run;
-  uint32_t length = 0;  // code points; 0: nothing can be said
+  uint32_t length = 0;           // code points; 0: nothing can be said
+  std::vector<uint32_t> states;  // of a region, where the length is kUnbounded
+
+  std::size_t memory_bytes() const { return heap_bytes(states); }
 };
 
 // What may follow a state as far as the text goes on.
@@ -29,6 +34,9 @@ using RegionArcs = std::function<std::span<const Lang::Arc>(uint32_t state)>;
 
 // `longest`: no text is longer, in code points.
 TextRegion find_text_region(const RegionArcs& arcs, uint32_t state, uint32_t longest);
+
+// The bytes at which the spelling of a code point that is read may begin, and are not of the class.
+void add_bytes_read(std::span<const Lang::Arc> arcs, const TextClass& text, ByteSet& bytes);
 
 // All code points lead to the target.
 bool all_lead_to(uint32_t target, std::span<const Lang::Arc> arcs);
