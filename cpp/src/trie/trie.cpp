@@ -134,16 +134,25 @@ bool Vocabulary::quote(std::string_view text) const {
   return std::ranges::binary_search(quoted_, text);
 }
 
+uint32_t Vocabulary::child(uint32_t node, uint8_t byte) const {
+  if (const Children* all = children(node); all != nullptr) {
+    const auto at = std::ranges::lower_bound(all->bytes, byte);
+    if (at == all->bytes.end() || *at != byte) return kNoNode;
+    return all->nodes[static_cast<std::size_t>(at - all->bytes.begin())];
+  }
+  const uint32_t end = next(node);
+  uint32_t child = node + 1;
+  while (child < end && nodes_[child].byte != byte) child = next(child);
+  return child < end ? child : kNoNode;
+}
+
 bool Vocabulary::end_name(std::string_view text) const {
   if (std::ranges::binary_search(escaped_ends_, text)) return true;
   uint32_t node = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const auto byte = static_cast<uint8_t>(i < text.size() ? text[i] : '"');
-    const uint32_t end = next(node);
-    uint32_t child = node + 1;
-    while (child < end && nodes_[child].byte != byte) child = next(child);
-    if (child >= end) return false;
-    node = child;
+    node = child(node, byte);
+    if (node == kNoNode) return false;
   }
   return true;
 }

@@ -83,6 +83,10 @@ class Vocabulary final : public TokenTexts {
     return wide == 0 ? nullptr : &children_[wide - 1U];
   }
 
+  static constexpr uint32_t kNoNode = 0xFFFFFFFF;
+  // The child of a node with that byte, or kNoNode.
+  uint32_t child(uint32_t node, uint8_t byte) const;
+
   // What the texts below a node are made of, read from a code point boundary at the node.
   struct Subtree {
     TextClass text;            // the bytes that occur
