@@ -258,26 +258,40 @@ bool StringFrames::reads_all(StateId state, Reg reg, const RegisterPool& /*regs*
                              uint32_t& length) {
   const auto [entry, added] = regions_.try_emplace(state);
   const View at = view(state);
-  Region& known = entry->second;
-  if (added) {
-    known.text = find_region(at);
-    if (at.bounded() && known.text.length != 0) known.last_count = last_count(at, known.text);
-  }
+  if (added) entry->second = find_region(at);
+  const Region& known = entry->second;
   run = known.text.run;
   length = known.text.length;
-  if (length == 0 || !at.bounded()) return length != 0;
-  // No token comes near the upper bound, so the items are alive wherever they are; or all of them
-  // are until the same count.
+  if (length == 0 || !known.bounded) return length != 0;
+  // No token comes near the upper bound, so the item is alive wherever it is; or it is until the
+  // same count in all of the region.
   if (length == kUnbounded && reg < at.clipped) return true;
   if (length != kUnbounded || known.last_count == kUnbounded) return false;
   length = known.last_count - std::min(reg, known.last_count);
   return length != 0;
 }
 
-// Up to which count all states of the region are alive, and behind which none is; kUnbounded if
-// there is no such count.
-uint32_t StringFrames::last_count(const View& at, const TextRegion& region) {
-  const Item item = at.item(0);
+// Of one item that no lower bound hinders; if there are others, of one that reads any text.
+StringFrames::Region StringFrames::find_region(const View& at) {
+  if (at.spelling != Spelling::kBetween) return {};
+  for (uint32_t i = 0; i < at.size(); ++i) {
+    const Item item = at.item(i);
+    if (item.min != 0 || (at.size() > 1 && item.max != kUnbounded)) continue;
+    Lang& lang = langs_(item.lang);
+    Region found{find_text_region([&](uint32_t state) { return lang.arcs(state); }, item.state,
+                                  store_.max_advance()),
+                 item.bounded(), kUnbounded};
+    const bool any = found.text.length == kUnbounded && found.text.run.text == kSpelledText;
+    if (at.size() > 1 && !any) continue;
+    if (found.bounded) found.last_count = last_count(item, found.text);
+    return found;
+  }
+  return {};
+}
+
+// Up to which count the item is alive in all states of the region, and behind which in none;
+// kUnbounded if there is no such count.
+uint32_t StringFrames::last_count(const Item& item, const TextRegion& region) {
   uint32_t last = kUnbounded;
   for (const uint32_t state : region.states) {
     const uint32_t least = shortest(item, state);
@@ -285,22 +299,6 @@ uint32_t StringFrames::last_count(const View& at, const TextRegion& region) {
     last = item.max - least;
   }
   return last;
-}
-
-// Of one item that no lower bound hinders, if there are others of one that reads any text.
-TextRegion StringFrames::find_region(const View& at) {
-  if (at.spelling != Spelling::kBetween) return {};
-  for (uint32_t i = 0; i < at.size(); ++i) {
-    const Item item = at.item(i);
-    if (item.min != 0 || (at.size() > 1 && item.max != kUnbounded)) continue;
-    Lang& lang = langs_(item.lang);
-    TextRegion found = find_text_region([&](uint32_t state) { return lang.arcs(state); },
-                                        item.state, store_.max_advance());
-    if (at.size() == 1 || (found.length == kUnbounded && found.run.text == kSpelledText)) {
-      return found;
-    }
-  }
-  return {};
 }
 
 // Removes the items that cannot finish after `count` code points and lower bounds that are met.

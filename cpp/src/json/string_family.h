@@ -99,8 +99,9 @@ class StringFrames final : public StringFamily {
     bool probed;  // `sure` is known
   };
 
-  struct Region {
+  struct Region {  // what reads_all() says
     TextRegion text;
+    bool bounded = false;  // the item that it is of
     uint32_t last_count = kUnbounded;
     std::size_t memory_bytes() const { return heap_bytes(text); }
   };
@@ -118,8 +119,8 @@ class StringFrames final : public StringFamily {
   uint32_t move_id(StateId target, uint32_t advance);
   SetId closing_set(const View& from, uint32_t count);
 
-  TextRegion find_region(const View& at);
-  uint32_t last_count(const View& at, const TextRegion& region);
+  Region find_region(const View& at);
+  uint32_t last_count(const Item& item, const TextRegion& region);
   Target settle(StateId target, uint32_t count);
   std::span<const uint32_t> lang_states(const View& at, const Item& item);
   bool alive(const View& at, const Item& item, uint32_t count);
