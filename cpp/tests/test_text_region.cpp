@@ -24,7 +24,8 @@ using Arcs = std::vector<std::vector<Lang::Arc>>;
 
 // All code points but line ends lead to `to`.
 std::vector<Lang::Arc> no_line_end(uint32_t to) {
-  return {{0, 0x9, to}, {0xB, 0xC, to}, {0xE, 0x2027, to}, {0x202A, 0xD7FF, to}, {0xE000, kLast, to}};
+  return {
+      {0, 0x9, to}, {0xB, 0xC, to}, {0xE, 0x2027, to}, {0x202A, 0xD7FF, to}, {0xE000, kLast, to}};
 }
 
 std::unique_ptr<Lang> table(Arcs arcs, std::vector<bool> accepting) {
@@ -36,15 +37,15 @@ std::vector<std::unique_ptr<Lang>> languages() {
   langs.push_back(any_lang());
   langs.push_back(class_plus_lang({{'a', 'z'}}));
   // A search for "ab".
-  langs.push_back(table({{{0, 'a' - 1, 0}, {'a', 'a', 1}, {'b', 0xD7FF, 0}, {0xE000, kLast, 0}},
-                         {{0, 'a' - 1, 0}, {'a', 'a', 1}, {'b', 'b', 2}, {'c', 0xD7FF, 0},
-                          {0xE000, kLast, 0}},
-                         {{0, 0xD7FF, 2}, {0xE000, kLast, 2}}},
-                        {false, false, true}));
-  langs.push_back(table({no_line_end(1), no_line_end(1)}, {false, true}));        // .+
+  langs.push_back(
+      table({{{0, 'a' - 1, 0}, {'a', 'a', 1}, {'b', 0xD7FF, 0}, {0xE000, kLast, 0}},
+             {{0, 'a' - 1, 0}, {'a', 'a', 1}, {'b', 'b', 2}, {'c', 0xD7FF, 0}, {0xE000, kLast, 0}},
+             {{0, 0xD7FF, 2}, {0xE000, kLast, 2}}},
+            {false, false, true}));
+  langs.push_back(table({no_line_end(1), no_line_end(1)}, {false, true}));  // .+
   langs.push_back(table({{{'a', 'z', 0}, {'.', '.', 1}}, {{'a', 'z', 0}}}, {true, false}));
   langs.push_back(table({{{'0', '9', 1}}, {{'0', '9', 2}}, {{'-', '-', 3}}, {{'0', '9', 3}}},
-                        {false, false, false, true}));                            // [0-9]{2}-[0-9]*
+                        {false, false, false, true}));  // [0-9]{2}-[0-9]*
   langs.push_back(table({{{'a', 'b', 1}}, {{'a', 'a', 2}, {'b', 'b', 1}}, {{'a', 'b', 0}}},
                         {true, true, true}));
   langs.push_back(table({{{'a', 'z', 0}, {0xE0, 0xFF, 0}, {0x800, 0xD7FF, 0}}}, {true}));
@@ -67,9 +68,29 @@ bool is_word(std::string_view text, const TextClass& of, uint32_t most) {
   return begun <= most;
 }
 
-const std::vector<std::string> kParts{
-    "a", "b", "ab", "z", "0", "12", ".", "-", "\"", "\\", "\\n", "\\u00", "6", "\n", " ",
-    "\xC3\xA9", "\xC3", "\xA9", "\xE2\x80\xA8", "\xE2\x80", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xFF"};
+const std::vector<std::string> kParts{"a",
+                                      "b",
+                                      "ab",
+                                      "z",
+                                      "0",
+                                      "12",
+                                      ".",
+                                      "-",
+                                      "\"",
+                                      "\\",
+                                      "\\n",
+                                      "\\u00",
+                                      "6",
+                                      "\n",
+                                      " ",
+                                      "\xC3\xA9",
+                                      "\xC3",
+                                      "\xA9",
+                                      "\xE2\x80\xA8",
+                                      "\xE2\x80",
+                                      "\xE2\x82\xAC",
+                                      "\xF0\x9F\x98\x80",
+                                      "\xFF"};
 
 std::string random_text(std::mt19937& random, std::size_t longest) {
   std::string text;

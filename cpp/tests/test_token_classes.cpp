@@ -1,6 +1,7 @@
 // Bitmaps and residues of token classes against a look at every token.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
@@ -39,7 +40,7 @@ TextClass random_class(std::mt19937& random) {
     if (random() % 2 != 0) text.add(static_cast<uint8_t>(c));
   }
   text.beyond_ascii = random() % 2 != 0;
-  for (const uint8_t lead : {0xC3, 0xE2, 0xF0}) {
+  for (const uint32_t lead : {0xC3, 0xE2, 0xF0}) {
     if (text.beyond_ascii && random() % 4 == 0) text.missing |= uint64_t{1} << (lead - 0xC0);
   }
   return text;

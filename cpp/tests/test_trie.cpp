@@ -138,7 +138,8 @@ TEST_CASE("subtrees say what their texts are made of") {
 
 TEST_CASE("children are listed where there are many, and found by byte") {
   std::vector<std::string> tokens = random_tokens(4);
-  for (int byte = 0; byte < 256; byte += 3) tokens.push_back("a" + std::string(1, static_cast<char>(byte)));
+  for (int byte = 0; byte < 256; byte += 3)
+    tokens.push_back("a" + std::string(1, static_cast<char>(byte)));
   const auto size = static_cast<uint32_t>(tokens.size());
   const Vocabulary vocabulary(tokens, size, {}, {});
   uint32_t listed = 0;

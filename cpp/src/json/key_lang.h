@@ -122,8 +122,8 @@ class KeyLang {
   std::vector<std::vector<uint32_t>>
       listed_;  // per NameClasses whose names can run out: class of each key
   std::vector<Lang::Arc> text_;
-  WordInterner positions_;  // {lo, hi, depth, place in each NameClasses}
-  WordInterner aheads_;     // {endless, (label, count)...}
+  WordInterner positions_;          // {lo, hi, depth, place in each NameClasses}
+  WordInterner aheads_;             // {endless, (label, count)...}
   std::vector<uint32_t> ahead_of_;  // by position, kNone if not yet known
   std::vector<std::unique_ptr<std::vector<Lang::Arc>>> arcs_;
 };

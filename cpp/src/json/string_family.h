@@ -59,7 +59,8 @@ class StringFrames final : public StringFamily {
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, last_counts_, regions_, lang_states_);
+    return heap_block(sizeof(*this)) +
+           heap_bytes(moves_, move_ids_, horizons_, last_counts_, regions_, lang_states_);
   }
 
  private:

@@ -108,8 +108,7 @@ TextClass both(const TextClass& a, const TextClass& b) {
   for (std::size_t i = 0; i < 2; ++i) out.ascii[i] = a.ascii[i] & b.ascii[i];
   out.escapes = a.escapes && b.escapes;
   out.missing = a.missing | b.missing;
-  out.beyond_ascii =
-      a.beyond_ascii && b.beyond_ascii && std::popcount(out.missing) <= kMostMissing;
+  out.beyond_ascii = a.beyond_ascii && b.beyond_ascii && std::popcount(out.missing) <= kMostMissing;
   if (!out.beyond_ascii) out.missing = 0;
   return out;
 }

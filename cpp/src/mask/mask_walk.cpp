@@ -103,7 +103,9 @@ void MaskWalk::keep_found(Result& result) {
   }
 }
 
-std::size_t MaskWalk::memory_bytes() const { return heap_bytes(runner_, ranges_, ids_, starts_, returned_); }
+std::size_t MaskWalk::memory_bytes() const {
+  return heap_bytes(runner_, ranges_, ids_, starts_, returned_);
+}
 
 // --- where it starts
 // ------------------------------------------------------------------------------

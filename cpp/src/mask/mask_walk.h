@@ -198,8 +198,8 @@ class MaskWalk {
   // Scratch that stays.
   std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_
   std::vector<uint32_t> ids_;
-  std::vector<Start> starts_;                   // by node
-  std::size_t next_start_ = 0;                  // none before it lies ahead of the walk
+  std::vector<Start> starts_;   // by node
+  std::size_t next_start_ = 0;  // none before it lies ahead of the walk
   std::vector<SetId> returned_;
 };
 

@@ -150,7 +150,8 @@ bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
 // Where the single configuration's state reads any text and is back in itself: the words are all
 // tokens below without a mark that ends the text, and the mark leads to the same from everywhere.
 bool MaskWalk::take_closings(const Depth& depth, uint32_t node) {
-  if (!spelled_ || !depth.single || depth.config.stack != kBottom || !reads_back(depth)) return false;
+  if (!spelled_ || !depth.single || depth.config.stack != kBottom || !reads_back(depth))
+    return false;
   const auto closings = vocabulary_.classes().closings(node + 1, vocabulary_.next(node));
   const Edge* edge = depth.row->find('"');
   if (edge == nullptr || closings.empty()) return true;

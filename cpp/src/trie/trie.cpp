@@ -158,9 +158,8 @@ bool Vocabulary::end_name(std::string_view text) const {
 }
 
 std::size_t Vocabulary::memory_bytes() const {
-  std::size_t total =
-      nodes_.capacity() * sizeof(Node) + heap_bytes(children_) +
-      (depths_.capacity() + subtree_index_.capacity() + token_ids_.capacity()) * 4;
+  std::size_t total = nodes_.capacity() * sizeof(Node) + heap_bytes(children_) +
+                      (depths_.capacity() + subtree_index_.capacity() + token_ids_.capacity()) * 4;
   total += (quoted_.capacity() + escaped_ends_.capacity()) * sizeof(std::string);
   total += subtrees_.capacity() * sizeof(Subtree) + classes_->memory_bytes();
   for (const std::string& token : tokens_) {
