@@ -43,7 +43,7 @@ std::vector<std::unique_ptr<Lang>> languages() {
              {{0, 0xD7FF, 2}, {0xE000, kLast, 2}}},
             {false, false, true}));
   langs.push_back(table({no_line_end(1), no_line_end(1)}, {false, true}));  // .+
-  langs.push_back(table({{{'a', 'z', 0}, {'.', '.', 1}}, {{'a', 'z', 0}}}, {true, false}));
+  langs.push_back(table({{{'.', '.', 1}, {'a', 'z', 0}}, {{'a', 'z', 0}}}, {true, false}));
   langs.push_back(table({{{'0', '9', 1}}, {{'0', '9', 2}}, {{'-', '-', 3}}, {{'0', '9', 3}}},
                         {false, false, false, true}));  // [0-9]{2}-[0-9]*
   langs.push_back(table({{{'a', 'b', 1}}, {{'a', 'a', 2}, {'b', 'b', 1}}, {{'a', 'b', 0}}},
