@@ -142,6 +142,7 @@ void MaskWalk::add_token_symbols(StateId state) {
 // Takes the words that the configuration reads whatever they are; returns where to look for other
 // tokens. Null, and nothing taken, if there are none to take.
 std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
+  if (!store_.shortcuts().token_classes) return nullptr;
   uint32_t length = 0;
   const FreeRun run = free_run(config, length);
   if (!run.others_known || run.text.empty()) return nullptr;
