@@ -4,8 +4,8 @@ The layers, lowest first; each may use the ones before it and nothing after it:
 
     Python   errors, certificate, unicode, tokenizers -> ir -> frontends -> public API
              -> integrations, compat, chat, server, cli
-             `_core`, the compiled engine, is for the public API and above; a front-end never
-             sees it.
+             `_core` is for the public API and above, and for `ir`, which takes the native writer
+             of IR from it; a front-end never sees it.
     C++      support -> ir -> automata -> json -> mask -> matcher -> batch -> bindings;
              `trie` knows the vocabulary and nothing of grammars, so it sees `support` only.
 
@@ -38,7 +38,7 @@ PYTHON_LAYERS: dict[str, frozenset[str]] = {
     "certificate": _BASE,
     "unicode": _BASE,
     "tokenizers": _BASE,
-    "ir": _BASE,
+    "ir": _BASE | {"_core"},
     "frontends": _FRONT_END_NEEDS,
     "api": _API_NEEDS,
     # The package itself only names what others define; `load` comes from the chat layer.

@@ -1,7 +1,7 @@
-"""Builder part 1: expressions of the byte-level language, and rules.
+"""Builder part 2: expressions of the byte-level language.
 
 Idea: each method appends one record and returns its id; ids refer only to what exists, so that the
-expression graph is acyclic except through rules. Small records are shared through a dict.
+expression graph is acyclic except through rules. Equal small records are shared.
 """
 
 from __future__ import annotations
@@ -10,34 +10,18 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from . import format as f
-from ._pools import Pools, check_bounds
+from ._node_builder import NodeBuilder
+from .bounds import check_bounds
 from .ranges import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .fragment import Fragment
+    from collections.abc import Iterable, Sequence
 
 
-class ExpressionBuilder(Pools):
-    """Expressions and rules."""
+class ExpressionBuilder(NodeBuilder):
+    """Expressions."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._rule_names: dict[str, int] = {}
-        self._rule_exprs: list[int] = []
-
-    def _expr(self, record: Iterable[int]) -> int:
-        offsets = self._expr_offsets
-        offsets.append(len(self._words))
-        self._words += record
-        return len(offsets) - 1
-
-    def _shared_expr(self, record: tuple[int, ...]) -> int:
-        expr = self._shared_exprs.get(record)
-        if expr is None:
-            expr = self._shared_exprs[record] = self._expr(record)
-        return expr
+    __slots__ = ()
 
     def empty(self) -> int:
         """The empty string."""
@@ -86,8 +70,7 @@ class ExpressionBuilder(Pools):
 
     def ref(self, rule: int) -> int:
         """What the rule matches; the rule may be defined later."""
-        if not 0 <= rule < len(self._rule_exprs):
-            raise ValueError(f"unknown rule id {rule}")
+        self._check_rule(rule)
         return self._shared_expr((f.EXPR_REF, rule))
 
     def literal_set(self, items: Iterable[bytes]) -> int:
@@ -95,9 +78,7 @@ class ExpressionBuilder(Pools):
         unique = list(dict.fromkeys(items))
         if len(unique) < 2:
             return self.literal(unique[0]) if unique else self.char_class(())
-        expr = self._expr((f.EXPR_LITERAL_SET,))
-        self._add_refs(unique)
-        return expr
+        return self._expr((f.EXPR_LITERAL_SET, *self._refs(unique)))
 
     def intersect(self, ids: Iterable[int]) -> int:
         """The texts that all expressions match; regular operands only."""
@@ -119,10 +100,7 @@ class ExpressionBuilder(Pools):
         stop_list, exclude_list = list(dict.fromkeys(stops)), list(dict.fromkeys(excludes))
         if not stop_list or b"" in stop_list or b"" in exclude_list:
             raise ValueError("text_until() needs a stop, and no stop or exclude may be empty")
-        expr = self._expr((f.EXPR_TEXT_UNTIL,))
-        self._add_refs(stop_list)
-        self._add_refs(exclude_list)
-        return expr
+        return self._expr((f.EXPR_TEXT_UNTIL, *self._refs(stop_list), *self._refs(exclude_list)))
 
     def token_set(self, ids: Iterable[int], *, exclude: bool = False) -> int:
         """One token of the ids, or of all but the ids; text never matches it."""
@@ -162,36 +140,6 @@ class ExpressionBuilder(Pools):
         limit = check_bounds(0, max_whitespace)
         return self._expr((f.EXPR_JSON, node, flags, limit, *refs))
 
-    def expressions(self) -> tuple[list[int], list[int], bytes]:
-        """Return the words so far, the offsets of the expressions in them, and the bytes."""
-        return self._words, self._expr_offsets, bytes(self._bytes)
-
-    def copy(self, fragment: Fragment) -> int:
-        """Add the expressions of a fragment, and return the one that stands for all of them."""
-        first = len(self._expr_offsets)
-        words, offsets = fragment.moved(first, len(self._words), len(self._bytes))
-        self._words += words
-        self._expr_offsets += offsets
-        self._bytes += fragment.data
-        return first + fragment.root
-
-    def rule(self, name: str) -> int:
-        """Declare a rule and return its id; ``define`` gives it its expression.
-
-        Raises:
-            ValueError: The name is empty or taken.
-        """
-        if not name or name in self._rule_names:
-            raise ValueError(f"rule name {name!r} is empty or taken")
-        rule = self._rule_names[name] = len(self._rule_exprs)
-        self._rule_exprs.append(f.NONE)
-        return rule
-
-    def define(self, rule: int, expr: int) -> None:
-        """Give a declared rule its expression, once."""
-        if not 0 <= rule < len(self._rule_exprs):
-            raise ValueError(f"unknown rule id {rule}")
-        if self._rule_exprs[rule] != f.NONE:
-            raise ValueError(f"rule id {rule} is defined twice")
-        self._check_exprs((expr,))
-        self._rule_exprs[rule] = expr
+    def _refs(self, items: Sequence[bytes]) -> list[int]:
+        """Return the count and references of byte strings."""
+        return [len(items), *chain.from_iterable(map(self._bytes_ref, items))]

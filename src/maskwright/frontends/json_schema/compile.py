@@ -20,7 +20,7 @@ from .counts import MAX_COUNT
 from .dialects import DEFAULT, Dialect, dialect_named
 from .formats import FORMATS
 from .inputs import schema_of
-from .locations import MAX_IGNORED_BYTES, render_all
+from .locations import MAX_IGNORED_BYTES
 from .numbers import MAX_NUMBER_DIGITS
 from .references import MAX_DYNAMIC_SCOPES, Document, ScopesNeededError
 from .registry import Registry
@@ -145,7 +145,7 @@ def compile_json_schema(
         builder = converter.builder
         node = converter.root_node
         facts = converter.facts
-        ignored = render_all(converter.ignored, max_bytes=max_ignored_bytes)
+        ignored = converter.ignored_pointers(max_ignored_bytes)
         if recorder is not None:
             recorder.finish(converter, ignored, any_order=any_order)
     root = builder.rule("root")

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import UnsupportedFeatureError
+from ...ir import KeywordTable
 from . import applicators, arrays, conditions, numbers, objects, scalars
 from . import unsupported as no
 from .formats.keyword import format_
@@ -49,6 +51,23 @@ class Dialect:
     exclusive: Literal["number", "boolean", "both"] = "number"
     assert_format: bool = False
 
+    @cached_property
+    def table(self) -> KeywordTable:
+        """The handlers, as the walk looks them up."""
+        return KeywordTable(dict(self.handlers), _PLAIN, self.id_keyword, self.ref_alone)
+
+    @property
+    def nullable_handlers(self) -> Mapping[str, Handler]:
+        """The handlers where `nullable` has an effect, on `type`."""
+        return {**self.handlers, "nullable": scalars.nullable}
+
+    @cached_property
+    def nullable_table(self) -> KeywordTable:
+        """Those, as the walk looks them up."""
+        plain = {handler: form for handler, form in _PLAIN.items() if form != "type"}
+        handlers = dict(self.nullable_handlers)
+        return KeywordTable(handlers, plain, self.id_keyword, self.ref_alone)
+
 
 def _structural(_conv: Converter, _key: str, _value: Any) -> None:
     """A keyword that names or holds things; it has no effect where it stands."""
@@ -59,6 +78,26 @@ def _schema(conv: Converter, key: str, _value: Any) -> None:
     if conv.resource.dialect.exclusive == "both":
         conv.ignore(key)
 
+
+# Handlers whose keywords the walk converts itself where the value has the plain form: the names of
+# the forms. What a form does is what the handler does with such values.
+_PLAIN: dict[Handler, str] = {
+    _structural: "skip",
+    applicators.all_of: "all_of",
+    applicators.any_of: "any_of",
+    applicators.definitions: "definitions",
+    applicators.one_of: "one_of",
+    applicators.ref: "ref",
+    arrays.item_count: "item_count",
+    arrays.items: "items",
+    objects.member_count: "member_count",
+    objects.properties: "properties",
+    objects.required: "required",
+    scalars.const: "const",
+    scalars.enum: "enum",
+    scalars.string_length: "string_length",
+    scalars.type_: "type",
+}
 
 _DRAFT_4: dict[str, Handler] = {
     "$ref": applicators.ref,

@@ -1,0 +1,225 @@
+// The writer of IR buffers for Python, where maskwright.ir.Builder completes it.
+#include "maskwright/ir/builder.h"
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "python_values.h"
+#include "register.h"
+
+namespace nb = nanobind;
+using maskwright::IrBuilder;
+using maskwright::IrFragment;
+using maskwright::kNone;
+using Ids = nb::typed<nb::iterable, nb::int_>;
+using Texts = nb::typed<nb::iterable, nb::str>;
+using Words = nb::typed<nb::iterable, nb::int_>;
+
+namespace {
+
+// An id that an empty place stands for: a checked id is never kNone.
+uint32_t checked_node(const IrBuilder& builder, nb::handle id) {
+  const uint32_t node = id_of(id.ptr());
+  builder.check_nodes({&node, 1});
+  return node;
+}
+
+uint32_t optional_node(const IrBuilder& builder, nb::handle id) {
+  return id.is_none() ? kNone : checked_node(builder, id);
+}
+
+uint32_t types(IrBuilder& builder, nb::handle mask) {
+  const uint32_t bits = id_of(mask.ptr());
+  if (bits > maskwright::kAllTypes) {
+    throw std::invalid_argument("type mask " + std::string(nb::str(mask).c_str()) +
+                                " is outside 0.." + std::to_string(maskwright::kAllTypes));
+  }
+  return builder.types(bits);
+}
+
+uint32_t array(IrBuilder& builder, const Ids& prefix, nb::handle rest) {
+  const std::vector<uint32_t> ids = ids_of(Items(prefix));
+  return builder.array(ids, optional_node(builder, rest));
+}
+
+std::vector<IrBuilder::Member> members_of(IrBuilder& builder, const Items& pairs) {
+  std::vector<IrBuilder::Member> members;
+  members.reserve(static_cast<std::size_t>(pairs.size()));
+  for (Py_ssize_t i = 0; i < pairs.size(); ++i) {
+    const Items pair{pairs[i]};
+    if (pair.size() != 2) throw std::invalid_argument("object() expects pairs of key and node");
+    const uint32_t node = checked_node(builder, pair[1]);
+    members.push_back({builder.bytes_ref(utf8(pair[0])), node});
+  }
+  return members;
+}
+
+uint32_t object(IrBuilder& builder, nb::handle members, nb::handle additional,
+                const nb::typed<nb::iterable, nb::tuple>& patterns) {
+  nb::object pairs = nb::borrow(members);
+  if (!PyDict_Check(members.ptr())) {
+    pairs = nb::steal(PySequence_List(members.ptr()));
+    if (!pairs.is_valid()) throw nb::python_error();
+    nb::dict unique;
+    for (const nb::handle pair : nb::borrow<nb::list>(pairs)) unique[pair[0]] = pair[1];
+    if (unique.size() != nb::len(pairs)) {
+      throw std::invalid_argument("object() names a key twice");
+    }
+  } else {
+    pairs = nb::steal(PyDict_Items(members.ptr()));
+  }
+  const std::vector<IrBuilder::Member> named = members_of(builder, Items(pairs));
+  std::vector<IrBuilder::KeyPattern> rules;
+  const Items given(patterns);
+  for (Py_ssize_t i = 0; i < given.size(); ++i) {
+    const Items pair{given[i]};
+    if (pair.size() != 2) throw std::invalid_argument("object() expects pairs of pattern and node");
+    rules.push_back({id_of(pair[0]), id_of(pair[1])});
+  }
+  return builder.object(named, rules, optional_node(builder, additional));
+}
+
+uint32_t enumeration(IrBuilder& builder, uint32_t literals, const Texts& numbers,
+                     const Texts& strings, const Ids& nodes) {
+  const Items number_items(numbers);
+  const Items string_items(strings);
+  return builder.enumeration(literals, utf8_items(number_items), utf8_items(string_items),
+                             ids_of(Items(nodes)));
+}
+
+nb::typed<nb::tuple, nb::int_, nb::int_> pair_of(IrBuilder::Ref ref) {
+  return nb::make_tuple(ref.offset, ref.length);
+}
+
+std::vector<uint32_t> counted_texts(IrBuilder& builder, const Texts& texts) {
+  const Items items(texts);
+  const std::vector<IrBuilder::Ref> refs = builder.texts(utf8_items(items));
+  std::vector<uint32_t> found{static_cast<uint32_t>(refs.size())};
+  for (const IrBuilder::Ref ref : refs) found.insert(found.end(), {ref.offset, ref.length});
+  return found;
+}
+
+nb::bytes finish(IrBuilder& builder, nb::handle root) {
+  const uint32_t rule = id_of(root.ptr());
+  const std::size_t size = builder.finished_size(rule);
+  nb::object buffer =
+      nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!buffer.is_valid()) throw nb::python_error();
+  builder.finish(rule, reinterpret_cast<std::byte*>(PyBytes_AsString(buffer.ptr())));
+  return nb::borrow<nb::bytes>(buffer);
+}
+
+void read_fragment(IrFragment* self, const nb::bytes& ir) {
+  new (self) IrFragment(
+      IrFragment::read({static_cast<const std::byte*>(ir.data()), ir.size()}));
+}
+
+}  // namespace
+
+void register_ir_builder(nb::module_& m) {
+  nb::class_<IrFragment>(
+      m, "IrFragment", "Expressions that many grammars hold, read once and copied into builders.")
+      .def("__init__", &read_fragment, nb::arg("ir"),
+           "Read the expressions of an IR buffer; its root rule stands for all of them.\n\n"
+           "Raises:\n    ValueError: It holds rules, tokens or schemas.");
+  nb::class_<IrBuilder>(m, "IrBuilder", "Writes an IR buffer; maskwright.ir.Builder completes it.")
+      .def(nb::init<>())
+      .def("any", &IrBuilder::any, "Any value.")
+      .def("never", &IrBuilder::never, "No value.")
+      .def("types", &types, nb::arg("mask"),
+           "Any value of the types in the mask (``TYPE_*`` of ``maskwright.ir.format``).")
+      .def(
+          "all_of", [](IrBuilder& b, const Ids& ids) { return b.all_of(ids_of(Items(ids))); },
+          nb::arg("ids"), "Values that all nodes accept; of none, any value; of one, that node.")
+      .def(
+          "any_of", [](IrBuilder& b, const Ids& ids) { return b.any_of(ids_of(Items(ids))); },
+          nb::arg("ids"), "Values that some node accepts; of none, no value; of one, that node.")
+      .def(
+          "one_of", [](IrBuilder& b, const Ids& ids) { return b.one_of(ids_of(Items(ids))); },
+          nb::arg("ids"),
+          "Values that exactly one node accepts; of none, no value; of one, that node.")
+      .def("array", &array, nb::arg("prefix"), nb::arg("rest").none(),
+           "Arrays: a schema per leading item, and one for the rest (None: ``items`` absent).")
+      .def("object", &object, nb::arg("members"), nb::arg("additional").none(),
+           nb::arg("patterns") = nb::tuple(),
+           "Objects: a schema per named member, in order, per key pattern, and for all the "
+           "others.\n\nArgs:\n"
+           "    members: Decoded key and node of each named member, a dict or pairs; keys are "
+           "unique.\n"
+           "    additional: Node of the members that no name and no pattern matches; None:\n"
+           "        ``additionalProperties`` absent.\n"
+           "    patterns: Regular expression (an expression id that matches whole decoded keys) "
+           "and\n        node of each key pattern. A member is judged by its name and all its "
+           "patterns.")
+      .def(
+          "required",
+          [](IrBuilder& b, const Texts& keys) {
+            const Items items(keys);
+            return b.required(utf8_items(items));
+          },
+          nb::arg("keys"), "Objects must have each of the keys; duplicates are dropped.")
+      .def("reserve", &IrBuilder::reserve_node,
+           "Return a node id that may be used at once and is given its meaning later.")
+      .def(
+          "define_node",
+          [](IrBuilder& b, nb::handle node, nb::handle target) {
+            b.define_node(id_of(node.ptr()), id_of(target.ptr()));
+          },
+          nb::arg("node"), nb::arg("target"), "Make a reserved node an alias of ``target``, once.")
+      .def("rule", &IrBuilder::add_rule, nb::arg("name"),
+           "Declare a rule and return its id; ``define`` gives it its expression.\n\n"
+           "Raises:\n    ValueError: The name is empty or taken.")
+      .def(
+          "define",
+          [](IrBuilder& b, nb::handle rule, nb::handle expr) {
+            b.define_rule(id_of(rule.ptr()), id_of(expr.ptr()));
+          },
+          nb::arg("rule"), nb::arg("expr"), "Give a declared rule its expression, once.")
+      .def("finish", &finish, nb::arg("root"),
+           "Return the buffer, with rule ``root`` as the start symbol.\n\n"
+           "Raises:\n    ValueError: A rule or a reserved node is undefined.")
+      .def("copy", &IrBuilder::add_fragment, nb::arg("fragment"),
+           "Add the expressions of a fragment, and return the one that stands for all of them.")
+      .def(
+          "_expr", [](IrBuilder& b, const Words& r) { return b.add_expr(words(Items(r))); },
+          nb::arg("record"))
+      .def(
+          "_shared_expr", [](IrBuilder& b, const Words& r) { return b.share_expr(words(Items(r))); },
+          nb::arg("record"))
+      .def(
+          "_node", [](IrBuilder& b, const Words& r) { return b.add_node(words(Items(r))); },
+          nb::arg("record"))
+      .def(
+          "_shared_node", [](IrBuilder& b, const Words& r) { return b.share_node(words(Items(r))); },
+          nb::arg("record"))
+      .def("_enum", &enumeration, nb::arg("literals"), nb::arg("numbers"), nb::arg("strings"),
+           nb::arg("nodes"))
+      .def("_texts", &counted_texts, nb::arg("texts"),
+           "Count and references of texts; each one counts once.")
+      .def(
+          "_text_ref",
+          [](IrBuilder& b, nb::handle text) { return pair_of(b.bytes_ref(utf8(text.ptr()))); },
+          nb::arg("text"))
+      .def(
+          "_bytes_ref",
+          [](IrBuilder& b, const nb::bytes& data) {
+            return pair_of(b.bytes_ref({data.c_str(), data.size()}));
+          },
+          nb::arg("data"))
+      .def(
+          "_check_exprs",
+          [](const IrBuilder& b, const Ids& ids) { b.check_exprs(ids_of(Items(ids))); },
+          nb::arg("ids"))
+      .def(
+          "_check_nodes",
+          [](const IrBuilder& b, const Ids& ids) { b.check_nodes(ids_of(Items(ids))); },
+          nb::arg("ids"))
+      .def(
+          "_check_rule",
+          [](const IrBuilder& b, nb::handle rule) { b.check_rule(id_of(rule.ptr())); },
+          nb::arg("rule"));
+}
