@@ -32,6 +32,19 @@ uint32_t optional_node(const IrBuilder& builder, nb::handle id) {
   return id.is_none() ? kNone : checked_node(builder, id);
 }
 
+std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+uint32_t json(IrBuilder& builder, nb::handle node, bool any_order, bool any_whitespace, bool strict,
+              nb::handle max_whitespace, const nb::bytes& item_separator,
+              const nb::bytes& key_separator) {
+  uint32_t flags = 0;
+  if (any_order) flags |= maskwright::kAnyOrder;
+  if (any_whitespace) flags |= maskwright::kAnyWhitespace;
+  if (strict) flags |= maskwright::kStrict;
+  const uint32_t limit = max_whitespace.is_none() ? kNone : word(max_whitespace.ptr());
+  return builder.json(id_of(node.ptr()), flags, limit, view(item_separator), view(key_separator));
+}
+
 uint32_t types(IrBuilder& builder, nb::handle mask) {
   const uint32_t bits = id_of(mask.ptr());
   if (bits > maskwright::kAllTypes) {
@@ -118,6 +131,30 @@ void read_fragment(IrFragment* self, const nb::bytes& ir) {
       IrFragment::read({static_cast<const std::byte*>(ir.data()), ir.size()}));
 }
 
+constexpr const char* kJsonDoc = R"(A JSON value that is valid under the schema node.
+
+Args:
+    node: Id of the root schema node.
+    any_order: Members may come in any order; else declared ones first, in order.
+    any_whitespace: Free whitespace between JSON's own tokens, never around the root.
+    strict: Undeclared members, and items after a prefix, are refused where no schema that applies
+        says otherwise.
+    max_whitespace: With ``any_whitespace``: bytes at one place at most; None: no bound.
+    item_separator: Without ``any_whitespace``: what stands between items and members.
+    key_separator: Without ``any_whitespace``: what stands between a key and its value.
+)";
+
+constexpr const char* kObjectDoc =
+    R"(Objects: a schema per named member, in order, per key pattern, and for all the others.
+
+Args:
+    members: Decoded key and node of each named member, a dict or pairs; keys are unique.
+    additional: Node of the members that no name and no pattern matches; None:
+        ``additionalProperties`` absent.
+    patterns: Regular expression (an expression id that matches whole decoded keys) and node of
+        each key pattern. A member is judged by its name and all its patterns.
+)";
+
 }  // namespace
 
 void register_ir_builder(nb::module_& m) {
@@ -128,6 +165,11 @@ void register_ir_builder(nb::module_& m) {
            "Raises:\n    ValueError: It holds rules, tokens or schemas.");
   nb::class_<IrBuilder>(m, "IrBuilder", "Writes an IR buffer; maskwright.ir.Builder completes it.")
       .def(nb::init<>())
+      .def("json", &json, nb::arg("node"), nb::kw_only(), nb::arg("any_order") = false,
+           nb::arg("any_whitespace") = true, nb::arg("strict") = true,
+           nb::arg("max_whitespace").none() = nb::none(),
+           nb::arg("item_separator") = nb::bytes(","), nb::arg("key_separator") = nb::bytes(":"),
+           kJsonDoc)
       .def("any", &IrBuilder::any, "Any value.")
       .def("never", &IrBuilder::never, "No value.")
       .def("types", &types, nb::arg("mask"),
@@ -146,15 +188,7 @@ void register_ir_builder(nb::module_& m) {
            "Arrays: a schema per leading item, and one for the rest (None: ``items`` absent).")
       .def("object", &object, nb::arg("members"), nb::arg("additional").none(),
            nb::arg("patterns") = nb::tuple(),
-           "Objects: a schema per named member, in order, per key pattern, and for all the "
-           "others.\n\nArgs:\n"
-           "    members: Decoded key and node of each named member, a dict or pairs; keys are "
-           "unique.\n"
-           "    additional: Node of the members that no name and no pattern matches; None:\n"
-           "        ``additionalProperties`` absent.\n"
-           "    patterns: Regular expression (an expression id that matches whole decoded keys) "
-           "and\n        node of each key pattern. A member is judged by its name and all its "
-           "patterns.")
+           kObjectDoc)
       .def(
           "required",
           [](IrBuilder& b, const Texts& keys) {

@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   register_errors(m);
   register_ir_builder(m);
   register_schema_walk(m);
+  register_json_text(m);
   register_vocabulary(m);
   register_compiled(m);
   register_matcher(m);

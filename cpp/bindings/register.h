@@ -10,3 +10,4 @@ void register_matcher(nanobind::module_& m);
 void register_apply(nanobind::module_& m);
 void register_ir_builder(nanobind::module_& m);
 void register_schema_walk(nanobind::module_& m);
+void register_json_text(nanobind::module_& m);

@@ -34,6 +34,10 @@ _REFERENCE_BYTES = 16
 _MAX_KEY_CONTAINERS = 200_000
 
 
+_LIMITS = ("max_states", "max_targets", "max_clauses", "max_lang_states")
+_NO_LIMITS = (None,) * len(_LIMITS)
+
+
 class CompiledGrammar:
     """A grammar compiled for a vocabulary. Made by `GrammarCompiler`, used by `GrammarMatcher`.
 
@@ -164,16 +168,10 @@ class GrammarCompiler:
             )
         if cache_limit_bytes < -1:
             raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
-        limits = {
-            "max_states": max_states,
-            "max_targets": max_targets,
-            "max_clauses": max_clauses,
-            "max_lang_states": max_lang_states,
-        }
-        self._limits = {name: value for name, value in limits.items() if value is not None}
-        for name, value in self._limits.items():
-            if not 1 <= value <= _MAX_WORD:
-                raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+        self._limits: dict[str, int] = {}
+        given = (max_states, max_targets, max_clauses, max_lang_states)
+        if given != _NO_LIMITS:
+            self._limits = _checked_limits(given)
         self._tokenizer_info = tokenizer_info
         self._cache: CompileCache[CompiledGrammar] = CompileCache(
             _core.ByteLedger, cache_limit_bytes
@@ -244,11 +242,14 @@ class GrammarCompiler:
             from .frontends.json_schema.inputs import schema_of
 
             source = schema_of(schema)  # a class can be rebuilt: look at it anew
+        key: Hashable
+        if type(source) is str and registry is separators is None and not limits:
+            values = options.values()
+            key = "json-schema", source, *values, *map(type, values)  # 1 is not True
+        else:
+            key = _exact_key("json-schema", source, options)
         try:
-            return self._compile(
-                _exact_key("json-schema", source, options),
-                lambda: Grammar.from_json_schema(source, **options),
-            )
+            return self._compile(key, lambda: Grammar.from_json_schema(source, **options))
         except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
             from .frontends.json_schema.blame import with_pointer
 
@@ -337,6 +338,16 @@ class GrammarCompiler:
         return self._cache.get(key, build)
 
 
+def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
+    limits = {
+        name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None
+    }
+    for name, value in limits.items():
+        if not 1 <= value <= _MAX_WORD:
+            raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+    return limits
+
+
 def _object_bytes(grammar: Grammar, key: Hashable) -> int:
     """Return about how much memory the Python objects of a cached grammar take."""
     parts: list[Any] = [grammar.ir]
@@ -344,7 +355,7 @@ def _object_bytes(grammar: Grammar, key: Hashable) -> int:
         parts += key
     certificate = grammar.certificate
     parts += [*certificate.narrowed, *certificate.ignored, *certificate.loosened]
-    return _OBJECT_BYTES + sum(getsizeof(part) + _REFERENCE_BYTES for part in parts)
+    return _OBJECT_BYTES + sum(map(getsizeof, parts)) + _REFERENCE_BYTES * len(parts)
 
 
 def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) -> Hashable:

@@ -135,6 +135,22 @@ uint32_t IrBuilder::add_fragment(const IrFragment& fragment) {
   return first_expr + fragment.root;
 }
 
+uint32_t IrBuilder::json(uint32_t node, uint32_t flags, uint32_t max_whitespace,
+                         std::string_view item_separator, std::string_view key_separator) {
+  check_nodes({&node, 1});
+  const Ref item = bytes_ref(item_separator);
+  const Ref key = bytes_ref(key_separator);
+  const uint32_t record[] = {static_cast<uint32_t>(ExprKind::kJson),
+                             node,
+                             flags,
+                             max_whitespace,
+                             item.offset,
+                             item.length,
+                             key.offset,
+                             key.length};
+  return add_expr(record);
+}
+
 uint32_t IrBuilder::simple(NodeKind kind) {
   const uint32_t word = static_cast<uint32_t>(kind);
   return share_node({&word, 1});

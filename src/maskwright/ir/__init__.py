@@ -1,13 +1,12 @@
 """The intermediate representation that every front-end produces and the core compiles.
 
-``Builder`` writes it; ``SchemaWalk`` and ``KeywordTable`` drive it over JSON Schemas; ``maskwright.ir.reader.read`` gives its reading form and
+``Builder`` writes it; ``maskwright.ir.reader.read`` gives its reading form and
 ``maskwright.ir.printer.to_ebnf`` its text. Those two are not loaded here: compiling needs neither.
 """
 
 from __future__ import annotations
 
-from .._core import IrFragment as Fragment
-from .._core import KeywordTable, SchemaWalk
+from .._native import IrFragment as Fragment
 from .builder import Builder
 
-__all__ = ["Builder", "Fragment", "KeywordTable", "SchemaWalk"]
+__all__ = ["Builder", "Fragment"]

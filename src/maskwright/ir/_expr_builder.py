@@ -109,37 +109,6 @@ class ExpressionBuilder(NodeBuilder):
             raise ValueError("token ids must be in 0..2**32-2")
         return self._expr((f.EXPR_TOKEN_SET, int(exclude), len(tokens), *tokens))
 
-    def json(
-        self,
-        node: int,
-        *,
-        any_order: bool = False,
-        any_whitespace: bool = True,
-        strict: bool = True,
-        max_whitespace: int | None = None,
-        item_separator: bytes = b",",
-        key_separator: bytes = b":",
-    ) -> int:
-        """A JSON value that is valid under the schema node.
-
-        Args:
-            node: Id of the root schema node.
-            any_order: Members may come in any order; else declared ones first, in order.
-            any_whitespace: Free whitespace between JSON's own tokens, never around the root.
-            strict: Undeclared members, and items after a prefix, are refused where no schema that
-                applies says otherwise.
-            max_whitespace: With ``any_whitespace``: bytes at one place at most; None: no bound.
-            item_separator: Without ``any_whitespace``: what stands between items and members.
-            key_separator: Without ``any_whitespace``: what stands between a key and its value.
-        """
-        self._check_nodes((node,))
-        flags = f.JSON_ANY_ORDER if any_order else 0
-        flags |= f.JSON_ANY_WHITESPACE if any_whitespace else 0
-        flags |= f.JSON_STRICT if strict else 0
-        refs = (*self._bytes_ref(item_separator), *self._bytes_ref(key_separator))
-        limit = check_bounds(0, max_whitespace)
-        return self._expr((f.EXPR_JSON, node, flags, limit, *refs))
-
     def _refs(self, items: Sequence[bytes]) -> list[int]:
         """Return the count and references of byte strings."""
         return [len(items), *chain.from_iterable(map(self._bytes_ref, items))]

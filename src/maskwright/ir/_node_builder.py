@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core import IrBuilder
+from .._native import IrBuilder
 from . import format as f
 from .bounds import check_bounds
 

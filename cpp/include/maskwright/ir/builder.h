@@ -52,6 +52,10 @@ class IrBuilder {
   // Copies expressions; returns the id of the one that stands for all of them.
   uint32_t add_fragment(const IrFragment& fragment);
 
+  // A JSON value; flags are of JsonFlag, and `max_whitespace` may be kNone.
+  uint32_t json(uint32_t node, uint32_t flags, uint32_t max_whitespace,
+                std::string_view item_separator, std::string_view key_separator);
+
   // Schema nodes; see `maskwright.ir.Builder` for what they mean.
   uint32_t any() { return simple(NodeKind::kAny); }
   uint32_t never() { return simple(NodeKind::kNever); }

@@ -1,7 +1,7 @@
 """The conversion of one document: what the walk over its schemas and the keywords' handlers share.
 
 Idea: every location becomes the conjunction of one node per keyword family. The walk itself is
-native (``maskwright.ir.SchemaWalk``): it finds the schemas, dispatches their keywords, and converts
+native (``cpp/bindings/schema_walk.h``): it finds the schemas, dispatches their keywords, and converts
 those whose values have the one plain form that nearly all schemas use. All else goes to the
 keyword's handler, which adds its nodes by `add`, and asks for the nodes of the schemas below while
 it does. Schema objects are known by identity, so a definition is converted once, whoever refers to
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from ..._native import KeywordTable, SchemaWalk
 from ...errors import InvalidSchemaError, LimitExceededError
-from ...ir import KeywordTable, SchemaWalk
 from .faults import non_string_key, not_a_schema
 from .locations import Location, render
 

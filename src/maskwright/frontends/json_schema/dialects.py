@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..._native import KeywordTable
 from ...errors import UnsupportedFeatureError
-from ...ir import KeywordTable
 from . import applicators, arrays, conditions, numbers, objects, scalars
 from . import unsupported as no
 from .formats.keyword import format_
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .convert import Converter
 
-__all__ = ["DEFAULT", "Dialect", "Handler", "dialect_named", "is_standard"]
+__all__ = ["DEFAULT", "STANDARD", "Dialect", "Handler", "dialect_named", "is_standard"]
 
 Handler = Callable[["Converter", str, Any], None]
 
@@ -54,7 +54,8 @@ class Dialect:
     @cached_property
     def table(self) -> KeywordTable:
         """The handlers, as the walk looks them up."""
-        return KeywordTable(dict(self.handlers), _PLAIN, self.id_keyword, self.ref_alone)
+        plain = _PLAIN if self.exclusive == "both" else {**_PLAIN, _schema: "skip"}
+        return KeywordTable(dict(self.handlers), plain, self.id_keyword, self.ref_alone)
 
     @property
     def nullable_handlers(self) -> Mapping[str, Handler]:
@@ -193,6 +194,15 @@ _BY_URI = {
     "json-schema.org/draft/2020-12/schema": "draft2020-12",
 }
 _OLD = tuple(f"json-schema.org/draft-0{number}/" for number in (0, 1, 2, 3, 5))
+
+
+STANDARD: dict[str, Dialect] = {
+    f"{scheme}://{rest}{end}": _DIALECTS[name]
+    for scheme in ("http", "https")
+    for rest, name in _BY_URI.items()
+    for end in ("", "#")
+}
+"""The drafts by the URIs of their meta-schemas, as schemas write them."""
 
 
 def is_standard(uri: str) -> bool:
