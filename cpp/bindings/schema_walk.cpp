@@ -182,7 +182,7 @@ void SchemaWalk::walk_keywords(PyObject* schema) {
   const std::size_t end = pairs_.size();
   if (table().ref_alone() && PyDict_Contains(schema, keywords().ref) == 1) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (!has_effect_beside_ref(pairs_[i].first)) ignore(pairs_[i].first);
+      if (!has_effect_beside_ref(pairs_[i].first)) ignore_unknown(pairs_[i].first);
     }
     apply(keywords().ref, PyDict_GetItemWithError(schema, keywords().ref));
     return;
@@ -190,13 +190,17 @@ void SchemaWalk::walk_keywords(PyObject* schema) {
   for (std::size_t i = begin; i < end; ++i) apply(pairs_[i].first, pairs_[i].second);
 }
 
+void SchemaWalk::ignore_unknown(PyObject* keyword) {
+  if (!PyUnicode_CheckExact(keyword)) {
+    nb::handle(self_).attr("_refuse_key")(nb::handle(keyword), location());
+  }
+  ignore(keyword);
+}
+
 void SchemaWalk::apply(PyObject* keyword, PyObject* value) {
   const KeywordTable::Entry* entry = PyUnicode_Check(keyword) ? table().find(keyword) : nullptr;
   if (entry == nullptr) {
-    if (!PyUnicode_CheckExact(keyword)) {
-      nb::handle(self_).attr("_refuse_key")(nb::handle(keyword), location());
-    }
-    ignore(keyword);
+    ignore_unknown(keyword);
     return;
   }
   if (entry->plain != PlainKeyword::kNone && plain(entry->plain, keyword, value)) return;

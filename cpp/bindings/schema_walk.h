@@ -123,6 +123,7 @@ class SchemaWalk {
   uint32_t convert_schema(PyObject* schema, Place place, uint32_t resource);
   uint32_t defer(PyObject* schema, Place place, uint32_t resource);
   void walk_keywords(PyObject* schema);
+  void ignore_unknown(PyObject* keyword);
   void apply(PyObject* keyword, PyObject* value);
   uint32_t target(PyObject* schema, Place place, uint32_t resource);
   // The node of a schema below the one at hand; the token is a str, or an index, or neither.
