@@ -89,10 +89,10 @@ nb::object SchemaPlaces::location(Id id) {
   return places_[id].python;
 }
 
-void SchemaPlaces::render(Id id, nb::handle keyword, std::string& out) const {
-  std::vector<Id> chain;
+void SchemaPlaces::render(Id id, nb::handle keyword, std::string& out) {
+  chain_.clear();
   while (places_[id].keyword.is_valid()) {
-    chain.push_back(id);
+    chain_.push_back(id);
     id = places_[id].parent;
   }
   if (const nb::handle root = places_[id].python; !root.is_none()) {
@@ -100,7 +100,7 @@ void SchemaPlaces::render(Id id, nb::handle keyword, std::string& out) const {
     out.append(PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(nb::len(bytes)));
   }
   out += '#';
-  for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
+  for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
     const Place& place = places_[*it];
     append_token(place.keyword, out);
     if (place.token.is_valid()) append_token(place.token, out);

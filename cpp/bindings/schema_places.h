@@ -13,6 +13,8 @@
 
 class SchemaPlaces {
  public:
+  SchemaPlaces() { places_.reserve(kUsual); }
+
   using Id = uint32_t;
 
   // A location as Python has it.
@@ -23,10 +25,11 @@ class SchemaPlaces {
   // The location as Python has it.
   nanobind::object location(Id id);
   // Appends the pointer of a keyword there, in UTF-8 (and lone surrogates as if they were allowed).
-  void render(Id id, nanobind::handle keyword, std::string& out) const;
+  void render(Id id, nanobind::handle keyword, std::string& out);
 
  private:
   static constexpr uint32_t kNoIndex = 0xFFFFFFFF;
+  static constexpr std::size_t kUsual = 16;
   struct Place {
     Id parent;
     uint32_t index;           // the token, where it is a number
@@ -38,4 +41,5 @@ class SchemaPlaces {
   Id add(Place place);
 
   std::vector<Place> places_;
+  std::vector<Id> chain_;  // scratch of render
 };

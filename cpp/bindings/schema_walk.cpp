@@ -13,7 +13,8 @@ namespace {
 
 // Schemas in each other, or referred to by each other, that are converted in one recursion.
 constexpr int kMaxNested = 50;
-constexpr std::size_t kFirstKnown = 64;
+constexpr std::size_t kFirstKnown = 32;
+constexpr std::size_t kUsual = 16;
 
 // Whether a keyword beside a `$ref` that stands alone is no annotation.
 bool has_effect_beside_ref(PyObject* keyword) {
@@ -64,7 +65,11 @@ SchemaWalk::SchemaWalk(nb::object builder, bool strict, std::size_t max_constant
       strict_(strict),
       is_observed_(is_observed),
       max_constant_values_(max_constant_values),
-      known_(kFirstKnown) {}
+      known_(kFirstKnown) {
+  parts_.reserve(kUsual);
+  pairs_.reserve(kUsual);
+  ignored_.reserve(kUsual);
+}
 
 // --- what was converted --------------------------------------------------------------------------
 
@@ -317,7 +322,7 @@ nb::list SchemaWalk::in_place() {
 }
 
 std::optional<nb::typed<nb::tuple, nb::str, nb::ellipsis>> SchemaWalk::ignored_pointers(
-    std::size_t max_bytes) const {
+    std::size_t max_bytes) {
   std::string all;
   std::vector<std::size_t> ends;
   ends.reserve(ignored_.size());

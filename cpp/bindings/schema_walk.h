@@ -68,7 +68,7 @@ class SchemaWalk {
   nanobind::list in_place();
   // The pointers of keywords without effect; None: they are longer than that together.
   std::optional<nanobind::typed<nanobind::tuple, nanobind::str, nanobind::ellipsis>>
-  ignored_pointers(std::size_t max_bytes) const;
+  ignored_pointers(std::size_t max_bytes);
 
  private:
   using Place = SchemaPlaces::Id;

@@ -31,6 +31,8 @@ _MAX_WORD = 2**32 - 1
 # in the cache's dictionary and the garbage collector's lists.
 _OBJECT_BYTES = 900
 _REFERENCE_BYTES = 16
+# A str beside its characters, and its place in a tuple.
+_TEXT_BYTES = 72
 _MAX_KEY_CONTAINERS = 200_000
 
 
@@ -249,7 +251,7 @@ class GrammarCompiler:
         else:
             key = _exact_key("json-schema", source, options)
         try:
-            return self._compile(key, lambda: Grammar.from_json_schema(source, **options))
+            return self._compile(key, lambda: _schema_grammar(source, options))
         except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
             from .frontends.json_schema.blame import with_pointer
 
@@ -338,6 +340,12 @@ class GrammarCompiler:
         return self._cache.get(key, build)
 
 
+def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
+    from .frontends.json_schema import compile_json_schema
+
+    return Grammar(*compile_json_schema(source, **options))
+
+
 def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
     limits = {
         name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None
@@ -350,12 +358,13 @@ def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
 
 def _object_bytes(grammar: Grammar, key: Hashable) -> int:
     """Return about how much memory the Python objects of a cached grammar take."""
-    parts: list[Any] = [grammar.ir]
-    if isinstance(key, tuple):
-        parts += key
     certificate = grammar.certificate
-    parts += [*certificate.narrowed, *certificate.ignored, *certificate.loosened]
-    return _OBJECT_BYTES + sum(map(getsizeof, parts)) + _REFERENCE_BYTES * len(parts)
+    texts = certificate.narrowed + certificate.ignored
+    size = _OBJECT_BYTES + len(grammar.ir)
+    size += sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
+    if isinstance(key, tuple) and len(key) > 1:
+        size += _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source
+    return size
 
 
 def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) -> Hashable:

@@ -169,10 +169,9 @@ uint32_t IrBuilder::bounds(NodeKind kind, uint32_t low, uint32_t high) {
 uint32_t IrBuilder::all_of(std::span<const uint32_t> nodes) {
   check_nodes(nodes);
   if (nodes.size() < 2) return nodes.empty() ? any() : nodes[0];
-  std::vector<uint32_t> record{static_cast<uint32_t>(NodeKind::kAllOf),
-                               static_cast<uint32_t>(nodes.size())};
-  record.insert(record.end(), nodes.begin(), nodes.end());
-  return share_node(record);
+  scratch_.assign({static_cast<uint32_t>(NodeKind::kAllOf), static_cast<uint32_t>(nodes.size())});
+  scratch_.insert(scratch_.end(), nodes.begin(), nodes.end());
+  return share_node(scratch_);
 }
 
 uint32_t IrBuilder::begin_node(NodeKind kind) {

@@ -124,6 +124,7 @@ class IrBuilder {
   }
 
   std::vector<uint32_t> words_;
+  std::vector<uint32_t> scratch_;
   std::string bytes_;
   Table byte_refs_;
   Records exprs_;
