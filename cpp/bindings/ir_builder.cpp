@@ -18,6 +18,7 @@ using maskwright::kNone;
 using Ids = nb::typed<nb::iterable, nb::int_>;
 using Texts = nb::typed<nb::iterable, nb::str>;
 using Words = nb::typed<nb::iterable, nb::int_>;
+using Int = nb::handle_t<nb::int_>;
 
 namespace {
 
@@ -45,7 +46,7 @@ uint32_t json(IrBuilder& builder, nb::handle node, bool any_order, bool any_whit
   return builder.json(id_of(node.ptr()), flags, limit, view(item_separator), view(key_separator));
 }
 
-uint32_t types(IrBuilder& builder, nb::handle mask) {
+uint32_t types(IrBuilder& builder, Int mask) {
   const uint32_t bits = id_of(mask.ptr());
   if (bits > maskwright::kAllTypes) {
     throw std::invalid_argument("type mask " + std::string(nb::str(mask).c_str()) +
@@ -116,19 +117,17 @@ std::vector<uint32_t> counted_texts(IrBuilder& builder, const Texts& texts) {
   return found;
 }
 
-nb::bytes finish(IrBuilder& builder, nb::handle root) {
+nb::bytes finish(IrBuilder& builder, Int root) {
   const uint32_t rule = id_of(root.ptr());
   const std::size_t size = builder.finished_size(rule);
-  nb::object buffer =
-      nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  nb::object buffer = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!buffer.is_valid()) throw nb::python_error();
   builder.finish(rule, reinterpret_cast<std::byte*>(PyBytes_AsString(buffer.ptr())));
   return nb::borrow<nb::bytes>(buffer);
 }
 
 void read_fragment(IrFragment* self, const nb::bytes& ir) {
-  new (self) IrFragment(
-      IrFragment::read({static_cast<const std::byte*>(ir.data()), ir.size()}));
+  new (self) IrFragment(IrFragment::read({static_cast<const std::byte*>(ir.data()), ir.size()}));
 }
 
 constexpr const char* kJsonDoc = R"(A JSON value that is valid under the schema node.
@@ -158,8 +157,8 @@ Args:
 }  // namespace
 
 void register_ir_builder(nb::module_& m) {
-  nb::class_<IrFragment>(
-      m, "IrFragment", "Expressions that many grammars hold, read once and copied into builders.")
+  nb::class_<IrFragment>(m, "IrFragment",
+                         "Expressions that many grammars hold, read once and copied into builders.")
       .def("__init__", &read_fragment, nb::arg("ir"),
            "Read the expressions of an IR buffer; its root rule stands for all of them.\n\n"
            "Raises:\n    ValueError: It holds rules, tokens or schemas.");
@@ -169,6 +168,9 @@ void register_ir_builder(nb::module_& m) {
            nb::arg("any_whitespace") = true, nb::arg("strict") = true,
            nb::arg("max_whitespace").none() = nb::none(),
            nb::arg("item_separator") = nb::bytes(","), nb::arg("key_separator") = nb::bytes(":"),
+           nb::sig("def json(self, node: int, *, any_order: bool = False, any_whitespace: bool = "
+                   "True, strict: bool = True, max_whitespace: int | None = None, item_separator: "
+                   "bytes = b',', key_separator: bytes = b':') -> int"),
            kJsonDoc)
       .def("any", &IrBuilder::any, "Any value.")
       .def("never", &IrBuilder::never, "No value.")
@@ -185,9 +187,14 @@ void register_ir_builder(nb::module_& m) {
           nb::arg("ids"),
           "Values that exactly one node accepts; of none, no value; of one, that node.")
       .def("array", &array, nb::arg("prefix"), nb::arg("rest").none(),
+           nb::sig(
+               "def array(self, prefix: collections.abc.Iterable[int], rest: int | None) -> int"),
            "Arrays: a schema per leading item, and one for the rest (None: ``items`` absent).")
       .def("object", &object, nb::arg("members"), nb::arg("additional").none(),
            nb::arg("patterns") = nb::tuple(),
+           nb::sig("def object(self, members: collections.abc.Mapping[str, int] | "
+                   "collections.abc.Iterable[tuple[str, int]], additional: int | None, patterns: "
+                   "collections.abc.Iterable[tuple[int, int]] = ()) -> int"),
            kObjectDoc)
       .def(
           "required",
@@ -200,7 +207,7 @@ void register_ir_builder(nb::module_& m) {
            "Return a node id that may be used at once and is given its meaning later.")
       .def(
           "define_node",
-          [](IrBuilder& b, nb::handle node, nb::handle target) {
+          [](IrBuilder& b, Int node, Int target) {
             b.define_node(id_of(node.ptr()), id_of(target.ptr()));
           },
           nb::arg("node"), nb::arg("target"), "Make a reserved node an alias of ``target``, once.")
@@ -209,7 +216,7 @@ void register_ir_builder(nb::module_& m) {
            "Raises:\n    ValueError: The name is empty or taken.")
       .def(
           "define",
-          [](IrBuilder& b, nb::handle rule, nb::handle expr) {
+          [](IrBuilder& b, Int rule, Int expr) {
             b.define_rule(id_of(rule.ptr()), id_of(expr.ptr()));
           },
           nb::arg("rule"), nb::arg("expr"), "Give a declared rule its expression, once.")
@@ -219,41 +226,42 @@ void register_ir_builder(nb::module_& m) {
       .def("copy", &IrBuilder::add_fragment, nb::arg("fragment"),
            "Add the expressions of a fragment, and return the one that stands for all of them.")
       .def(
-          "_expr", [](IrBuilder& b, const Words& r) { return b.add_expr(words(Items(r))); },
+          "add_expr", [](IrBuilder& b, const Words& r) { return b.add_expr(words(Items(r))); },
           nb::arg("record"))
       .def(
-          "_shared_expr", [](IrBuilder& b, const Words& r) { return b.share_expr(words(Items(r))); },
+          "share_expr", [](IrBuilder& b, const Words& r) { return b.share_expr(words(Items(r))); },
           nb::arg("record"))
       .def(
-          "_node", [](IrBuilder& b, const Words& r) { return b.add_node(words(Items(r))); },
+          "add_node", [](IrBuilder& b, const Words& r) { return b.add_node(words(Items(r))); },
           nb::arg("record"))
       .def(
-          "_shared_node", [](IrBuilder& b, const Words& r) { return b.share_node(words(Items(r))); },
+          "share_node", [](IrBuilder& b, const Words& r) { return b.share_node(words(Items(r))); },
           nb::arg("record"))
-      .def("_enum", &enumeration, nb::arg("literals"), nb::arg("numbers"), nb::arg("strings"),
+      .def("enum_node", &enumeration, nb::arg("literals"), nb::arg("numbers"), nb::arg("strings"),
            nb::arg("nodes"))
-      .def("_texts", &counted_texts, nb::arg("texts"),
+      .def("counted_texts", &counted_texts, nb::arg("texts"),
            "Count and references of texts; each one counts once.")
       .def(
-          "_text_ref",
-          [](IrBuilder& b, nb::handle text) { return pair_of(b.bytes_ref(utf8(text.ptr()))); },
+          "text_ref",
+          [](IrBuilder& b, nb::handle_t<nb::str> text) {
+            return pair_of(b.bytes_ref(utf8(text.ptr())));
+          },
           nb::arg("text"))
       .def(
-          "_bytes_ref",
+          "bytes_ref",
           [](IrBuilder& b, const nb::bytes& data) {
             return pair_of(b.bytes_ref({data.c_str(), data.size()}));
           },
           nb::arg("data"))
       .def(
-          "_check_exprs",
+          "check_exprs",
           [](const IrBuilder& b, const Ids& ids) { b.check_exprs(ids_of(Items(ids))); },
           nb::arg("ids"))
       .def(
-          "_check_nodes",
+          "check_nodes",
           [](const IrBuilder& b, const Ids& ids) { b.check_nodes(ids_of(Items(ids))); },
           nb::arg("ids"))
       .def(
-          "_check_rule",
-          [](const IrBuilder& b, nb::handle rule) { b.check_rule(id_of(rule.ptr())); },
+          "check_rule", [](const IrBuilder& b, Int rule) { b.check_rule(id_of(rule.ptr())); },
           nb::arg("rule"));
 }

@@ -19,9 +19,9 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr std::size_t kMaxSmallDigits = 18;   // fit a machine integer
-constexpr std::size_t kMaxIntDigits = 4000;   // more make a Decimal, as int() has a limit
-constexpr std::size_t kMaxSharedKey = 32;     // bytes
+constexpr std::size_t kMaxSmallDigits = 18;  // fit a machine integer
+constexpr std::size_t kMaxIntDigits = 4000;  // more make a Decimal, as int() has a limit
+constexpr std::size_t kMaxSharedKey = 32;    // bytes
 
 [[noreturn]] void refuse() { throw nb::value_error("the text is no plain JSON"); }
 
@@ -96,9 +96,8 @@ class JsonReader {
   nb::object close(nb::object value) {
     Open& top = stack_.back();
     const bool is_object = top.key.is_valid();
-    const int failed = is_object
-                           ? PyDict_SetItem(top.container.ptr(), top.key.ptr(), value.ptr())
-                           : PyList_Append(top.container.ptr(), value.ptr());
+    const int failed = is_object ? PyDict_SetItem(top.container.ptr(), top.key.ptr(), value.ptr())
+                                 : PyList_Append(top.container.ptr(), value.ptr());
     if (failed != 0) throw nb::python_error();
     ++top.size;
     const char next = skip();
@@ -176,7 +175,7 @@ class JsonReader {
   const char* end_;
   std::vector<Open> stack_;
   std::array<std::pair<std::string_view, nb::object>, 64> keys_;  // by how they stand in the text
-  std::string unescaped_;  // the last string with escapes
+  std::string unescaped_;                                         // the last string with escapes
   bool is_escaped_ = false;
   bool has_surrogate_ = false;
 };
@@ -296,9 +295,10 @@ nb::object read_json(nb::handle text) { return JsonReader(utf8(text.ptr())).read
 }  // namespace
 
 void register_json_text(nb::module_& m) {
-  m.def("read_json", &read_json, nb::arg("text"), nb::sig("def read_json(text: str) -> typing.Any"),
-        "Return the value of a JSON text; numbers with a fraction or exponent become ``Decimal``.\n\n"
-        "Raises:\n"
-        "    ValueError: The text is no JSON, or an object in it has a duplicate key.\n"
-        "    ArithmeticError: A number has an exponent that ``Decimal`` can't hold.");
+  m.def(
+      "read_json", &read_json, nb::arg("text"), nb::sig("def read_json(text: str) -> typing.Any"),
+      "Return the value of a JSON text; numbers with a fraction or exponent become ``Decimal``.\n\n"
+      "Raises:\n"
+      "    ValueError: The text is no JSON, or an object in it has a duplicate key.\n"
+      "    ArithmeticError: A number has an exponent that ``Decimal`` can't hold.");
 }

@@ -39,9 +39,7 @@ PlainKeyword plain_named(PyObject* name) {
   throw std::invalid_argument("no plain form is called " + std::string(wanted));
 }
 
-bool same_text(PyObject* a, PyObject* b) {
-  return a == b || PyUnicode_Compare(a, b) == 0;
-}
+bool same_text(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
 }  // namespace
 

@@ -10,8 +10,8 @@
 // What the walk does by itself; `kNone` leaves the keyword to its handler.
 enum class PlainKeyword : uint8_t {
   kNone,
-  kSkip,        // names things; no effect where it stands
-  kDefinitions, // holds schemas
+  kSkip,         // names things; no effect where it stands
+  kDefinitions,  // holds schemas
   kRef,
   kType,
   kProperties,  // and additionalProperties

@@ -1,5 +1,6 @@
 // The plain forms of keywords. Each does what the keyword's handler in frontends/json_schema would
-// do with that value, and says so by true; with false nothing has happened, and the handler decides.
+// do with that value, and says so by true; with false nothing has happened, and the handler
+// decides.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -68,10 +69,18 @@ bool count_of(PyObject* value, uint32_t absent, uint32_t& count) {
 const KeywordNames& keywords() {
   const auto name = [](const char* text) { return PyUnicode_InternFromString(text); };
   static const KeywordNames names{
-      name("$ref"),           name("properties"),  name("patternProperties"),
-      name("additionalProperties"), name("items"), name("prefixItems"),
-      name("minLength"),      name("maxLength"),   name("minItems"),
-      name("maxItems"),       name("minProperties"), name("maxProperties"),
+      name("$ref"),
+      name("properties"),
+      name("patternProperties"),
+      name("additionalProperties"),
+      name("items"),
+      name("prefixItems"),
+      name("minLength"),
+      name("maxLength"),
+      name("minItems"),
+      name("maxItems"),
+      name("minProperties"),
+      name("maxProperties"),
   };
   return names;
 }

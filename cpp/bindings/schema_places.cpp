@@ -10,8 +10,7 @@ namespace nb = nanobind;
 namespace {
 
 nb::object encoded(nb::handle token) {
-  nb::object bytes =
-      nb::steal(PyUnicode_AsEncodedString(token.ptr(), "utf-8", "surrogatepass"));
+  nb::object bytes = nb::steal(PyUnicode_AsEncodedString(token.ptr(), "utf-8", "surrogatepass"));
   if (!bytes.is_valid()) throw nb::python_error();
   return bytes;
 }

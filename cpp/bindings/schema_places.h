@@ -1,7 +1,7 @@
 // Locations of schemas as links to their parents, rendered when someone asks.
 //
-// Going down one level costs one entry, and a schema nested 100,000 deep no quadratic memory. Python
-// sees a location as None (the document's root), a URI (that of another document) or a tuple
+// Going down one level costs one entry, and a schema nested 100,000 deep no quadratic memory.
+// Python sees a location as None (the document's root), a URI (that of another document) or a tuple
 // (parent, keyword, token); frontends/json_schema/locations.py renders those.
 #pragma once
 
@@ -32,7 +32,7 @@ class SchemaPlaces {
   static constexpr std::size_t kUsual = 16;
   struct Place {
     Id parent;
-    uint32_t index;           // the token, where it is a number
+    uint32_t index;            // the token, where it is a number
     nanobind::object keyword;  // not valid: a root, which is `python`
     nanobind::object token;    // not valid: none
     nanobind::object python;   // not valid: not asked for yet

@@ -231,14 +231,13 @@ uint32_t SchemaWalk::node_below(PyObject* value, PyObject* keyword, Token token)
     if (const Known* found = find_known(value, resource); found != nullptr && found->state >= 0) {
       return static_cast<uint32_t>(found->state);
     }
-    const Place place = token.is_index ? places_.below(frame_.place, keyword, token.index)
-                        : token.text != nullptr
-                            ? places_.below(frame_.place, keyword, token.text)
-                            : places_.below(frame_.place, keyword);
+    const Place place = token.is_index          ? places_.below(frame_.place, keyword, token.index)
+                        : token.text != nullptr ? places_.below(frame_.place, keyword, token.text)
+                                                : places_.below(frame_.place, keyword);
     if (PyDict_Contains(value, table().id_keyword()) == 1) {
       const nb::object document = nb::handle(self_).attr("document");
-      resource = resource_id(document.attr("enter")(
-          nb::handle(value), places_.location(place), resources_[frame_.resource].resource));
+      resource = resource_id(document.attr("enter")(nb::handle(value), places_.location(place),
+                                                    resources_[frame_.resource].resource));
     }
     return target(value, place, resource);
   }
@@ -293,8 +292,8 @@ nb::object SchemaWalk::resource() const {
   return resources_.empty() ? nb::none() : resources_[frame_.resource].resource;
 }
 
-nb::set SchemaWalk::plain_facts() const {
-  nb::set found;
+nb::typed<nb::set, nb::str> SchemaWalk::plain_facts() const {
+  nb::typed<nb::set, nb::str> found;
   if ((facts_ & kExactNumbers) != 0) found.add("exact numbers");
   if ((facts_ & kNamedMembers) != 0) found.add("named members");
   if ((facts_ & kOpenMembers) != 0) found.add("open members");

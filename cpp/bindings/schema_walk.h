@@ -1,15 +1,15 @@
-// The walk over a JSON Schema given as Python objects: every location becomes the conjunction of one
-// node per keyword family.
+// The walk over a JSON Schema given as Python objects: every location becomes the conjunction of
+// one node per keyword family.
 //
 // Idea: what a keyword means stands in its Python handler. The walk finds the schemas, dispatches
 // their keywords, keeps count of where it is, and does by itself what needs no judgement: values in
 // the one plain form that nearly all schemas use (`type` with a name, `properties` with schemas,
 // `required` with strings, ...). Whatever looks otherwise, faulty values included, goes to the
 // handler, which knows all forms; so a plain form must do exactly what its handler would.
-// Schema objects are known by identity, so a definition is converted once, whoever refers to it, and
-// an edge back to a location under construction gets a reserved node. Recursion is bounded: a schema
-// that is nested deeper gets a reserved node at once, and is converted when the stack is empty.
-// Cost: linear in the reachable part of the schema; no Python object per schema or location.
+// Schema objects are known by identity, so a definition is converted once, whoever refers to it,
+// and an edge back to a location under construction gets a reserved node. Recursion is bounded: a
+// schema that is nested deeper gets a reserved node at once, and is converted when the stack is
+// empty. Cost: linear in the reachable part of the schema; no Python object per schema or location.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -62,7 +62,7 @@ class SchemaWalk {
   nanobind::object resource() const;
   uint32_t root_node() const { return root_node_; }
   bool is_cyclic() const { return is_cyclic_; }
-  nanobind::set plain_facts() const;
+  nanobind::typed<nanobind::set, nanobind::str> plain_facts() const;
   bool is_known(nanobind::handle schema, nanobind::handle resource);
   // (schema, location, resource, schemas in it, their resource) of `note_in_place`.
   nanobind::list in_place();
@@ -133,9 +133,7 @@ class SchemaWalk {
     bool is_index = false;
   };
   uint32_t node_below(PyObject* value, PyObject* keyword, Token token);
-  uint32_t boolean(PyObject* value) {
-    return value == Py_True ? builder_.any() : builder_.never();
-  }
+  uint32_t boolean(PyObject* value) { return value == Py_True ? builder_.any() : builder_.never(); }
 
   // The plain forms (plain_keywords.cpp); false: it is another one.
   bool plain(PlainKeyword form, PyObject* keyword, PyObject* value);

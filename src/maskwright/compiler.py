@@ -245,7 +245,7 @@ class GrammarCompiler:
 
             source = schema_of(schema)  # a class can be rebuilt: look at it anew
         key: Hashable
-        if type(source) is str and registry is separators is None and not limits:
+        if type(source) is str and registry is None and separators is None and not limits:
             values = options.values()
             key = "json-schema", source, *values, *map(type, values)  # 1 is not True
         else:
@@ -347,9 +347,7 @@ def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
 
 
 def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
-    limits = {
-        name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None
-    }
+    limits = {name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None}
     for name, value in limits.items():
         if not 1 <= value <= _MAX_WORD:
             raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")

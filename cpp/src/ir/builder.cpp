@@ -292,9 +292,7 @@ void IrBuilder::check_nodes(std::span<const uint32_t> ids) const {
   check_ids(ids, nodes_.offsets.size(), "node");
 }
 
-void IrBuilder::check_rule(uint32_t rule) const {
-  check_ids({&rule, 1}, rules_.size(), "rule");
-}
+void IrBuilder::check_rule(uint32_t rule) const { check_ids({&rule, 1}, rules_.size(), "rule"); }
 
 std::size_t IrBuilder::finished_size(uint32_t root) {
   check_rule(root);
@@ -304,8 +302,7 @@ std::size_t IrBuilder::finished_size(uint32_t root) {
   }
   const auto open = std::ranges::find(nodes_.offsets, kNone);
   if (open != nodes_.offsets.end()) {
-    wrong("node id " + std::to_string(open - nodes_.offsets.begin()) +
-          " is reserved, not defined");
+    wrong("node id " + std::to_string(open - nodes_.offsets.begin()) + " is reserved, not defined");
   }
   const std::size_t words = kHeaderWords + exprs_.offsets.size() + nodes_.offsets.size() +
                             rules_.size() * 3 + words_.size();

@@ -129,7 +129,8 @@ class IrParser {
 
   [[noreturn]] void fail(const std::string& what) const {
     const std::size_t before = kHeaderWords + offsets_.size() + ir_.rules_.size() * 3;
-    malformed(std::string(where_.kind) + " " + std::to_string(where_.id) + ": " + what, (before + at_) * 4);
+    malformed(std::string(where_.kind) + " " + std::to_string(where_.id) + ": " + what,
+              (before + at_) * 4);
   }
 
   uint32_t next() {

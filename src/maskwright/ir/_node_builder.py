@@ -43,20 +43,20 @@ class NodeBuilder(IrBuilder):
         flags, refs = 0, [0, 0, 0, 0]
         if lo is not None:
             flags |= f.NUMBER_HAS_LO | (f.NUMBER_LO_EXCLUSIVE if lo_exclusive else 0)
-            refs[:2] = self._text_ref(_decimal(lo))
+            refs[:2] = self.text_ref(_decimal(lo))
         if hi is not None:
             flags |= f.NUMBER_HAS_HI | (f.NUMBER_HI_EXCLUSIVE if hi_exclusive else 0)
-            refs[2:] = self._text_ref(_decimal(hi))
-        return self._shared_node((f.NODE_NUMBER, flags, *refs))
+            refs[2:] = self.text_ref(_decimal(hi))
+        return self.share_node((f.NODE_NUMBER, flags, *refs))
 
     def string_length(self, minimum: int, maximum: int | None) -> int:
         """Bounds on the length of strings in code points; None: no upper bound."""
-        return self._shared_node((f.NODE_STRING_LENGTH, minimum, check_bounds(minimum, maximum)))
+        return self.share_node((f.NODE_STRING_LENGTH, minimum, check_bounds(minimum, maximum)))
 
     def string_language(self, expr: int) -> int:
         """Strings whose decoded code points the regular expression matches as a whole."""
-        self._check_exprs((expr,))
-        return self._shared_node((f.NODE_STRING_LANGUAGE, expr))
+        self.check_exprs((expr,))
+        return self.share_node((f.NODE_STRING_LANGUAGE, expr))
 
     def enum(
         self,
@@ -80,41 +80,43 @@ class NodeBuilder(IrBuilder):
         if not all(map(f.is_decimal, decimals)):
             wrong = next(text for text in decimals if not f.is_decimal(text))
             raise ValueError(_not_decimal(wrong))
-        return self._enum(literals, decimals, strings, nodes)
+        return self.enum_node(literals, decimals, strings, nodes)
 
     def item_count(self, minimum: int, maximum: int | None) -> int:
         """Bounds on the number of items of arrays; None: no upper bound."""
-        return self._shared_node((f.NODE_ITEM_COUNT, minimum, check_bounds(minimum, maximum)))
+        return self.share_node((f.NODE_ITEM_COUNT, minimum, check_bounds(minimum, maximum)))
 
     def member_count(self, minimum: int, maximum: int | None) -> int:
         """Bounds on the number of members of objects; None: no upper bound."""
-        return self._shared_node((f.NODE_MEMBER_COUNT, minimum, check_bounds(minimum, maximum)))
+        return self.share_node((f.NODE_MEMBER_COUNT, minimum, check_bounds(minimum, maximum)))
 
     def negation(self, node: int) -> int:
         """Values that the node does not accept."""
-        self._check_nodes((node,))
-        return self._shared_node((f.NODE_NOT, node))
+        self.check_nodes((node,))
+        return self.share_node((f.NODE_NOT, node))
 
     def multiple_of(self, divisor: str) -> int:
         """Numbers that are an integer times the divisor, a positive normalised plain decimal."""
         if divisor.startswith("-") or divisor == "0":
             raise ValueError(f"divisor {divisor!r} is not positive")
-        return self._shared_node((f.NODE_MULTIPLE_OF, *self._text_ref(_decimal(divisor))))
+        return self.share_node((f.NODE_MULTIPLE_OF, *self.text_ref(_decimal(divisor))))
 
     def contains(self, node: int, minimum: int, maximum: int | None) -> int:
         """Arrays of which so many items satisfy the node; None: no upper bound."""
-        self._check_nodes((node,))
-        return self._shared_node((f.NODE_CONTAINS, node, minimum, check_bounds(minimum, maximum)))
+        self.check_nodes((node,))
+        return self.share_node((f.NODE_CONTAINS, node, minimum, check_bounds(minimum, maximum)))
 
     def unique_items(self) -> int:
         """Arrays without two equal items."""
-        return self._node((f.NODE_UNIQUE_ITEMS,))
+        return self.add_node((f.NODE_UNIQUE_ITEMS,))
 
     def member_names(self, node: int) -> int:
         """Objects whose keys, as strings, all satisfy the node."""
-        self._check_nodes((node,))
-        return self._shared_node((f.NODE_MEMBER_NAMES, node))
+        self.check_nodes((node,))
+        return self.share_node((f.NODE_MEMBER_NAMES, node))
 
     def dependent_required(self, key: str, needed: Iterable[str]) -> int:
         """Objects that have each of the needed keys if they have ``key``."""
-        return self._node((f.NODE_DEPENDENT_REQUIRED, *self._text_ref(key), *self._texts(needed)))
+        return self.add_node(
+            (f.NODE_DEPENDENT_REQUIRED, *self.text_ref(key), *self.counted_texts(needed))
+        )

@@ -10,10 +10,7 @@ import pytest
 
 from maskwright.errors import InvalidSchemaError
 from maskwright.frontends.json_schema import compile_json_schema
-from maskwright.ir import Builder
-from maskwright.ir import format as f
 from maskwright.ir import nodes as n
-from maskwright.ir.printer import to_ebnf
 from maskwright.ir.reader import read
 
 CHAIN = 400
@@ -99,4 +96,3 @@ def test_schemas_leave_no_reference_cycles():
         assert gc.collect() == 0
     finally:
         gc.enable()
-

@@ -86,7 +86,7 @@ SCHEMAS = [
     {"$ref": "#/definitions/a", "definitions": {"a": A}, "title": "t"},
     {"$ref": "#/definitions/a/properties/b", "definitions": {"a": {"properties": {"b": A}}}},
     {"properties": {"x": {"$ref": "#/definitions/n"}, "y": {"$ref": "#/definitions/n"}},
-     "definitions": {"n": {"properties": {"next": {"$ref": "#/definitions/n"}, "d": {"title": 1}}}}},
+     "definitions": {"n": {"properties": {"n": {"$ref": "#/definitions/n"}, "d": {"title": 1}}}}},
     {"$ref": "#/$defs/a~1b", "$defs": {"a/b": A}},
     {"$ref": "#/$defs/%61", "$defs": {"a": A}},
     {"$ref": "#/allOf/1", "allOf": [A, A]},
@@ -126,7 +126,9 @@ def by_handlers(schema, options, monkeypatch):
     """Return the outcome where every keyword goes to its handler."""
 
     def without_plain_forms(handlers):
-        return property(lambda self: KeywordTable(handlers(self), {}, self.id_keyword, self.ref_alone))
+        return property(
+            lambda self: KeywordTable(handlers(self), {}, self.id_keyword, self.ref_alone)
+        )
 
     with monkeypatch.context() as patch:
         patch.setattr(Dialect, "table", without_plain_forms(lambda self: dict(self.handlers)))

@@ -20,7 +20,7 @@ struct IrFragment {
   static IrFragment read(std::span<const std::byte> buffer);
 
   std::vector<uint32_t> words;
-  std::vector<uint32_t> offsets;     // of each expression
+  std::vector<uint32_t> offsets;  // of each expression
   std::string bytes;
   std::vector<uint32_t> expr_words;  // where ids of expressions are
   std::vector<uint32_t> byte_words;  // where offsets of bytes are

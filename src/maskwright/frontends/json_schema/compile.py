@@ -175,9 +175,7 @@ def _converted(
         converter = Converter(Builder(), Document(source, dialect, documents), **options)
         converter.convert()
     except ScopesNeededError:
-        document = Document(
-            source, dialect, documents, scoped=True, max_dynamic_scopes=max_scopes
-        )
+        document = Document(source, dialect, documents, scoped=True, max_dynamic_scopes=max_scopes)
         converter = Converter(Builder(), document, **options)
         converter.convert()
     return converter

@@ -1,12 +1,12 @@
 """The conversion of one document: what the walk over its schemas and the keywords' handlers share.
 
 Idea: every location becomes the conjunction of one node per keyword family. The walk itself is
-native (``cpp/bindings/schema_walk.h``): it finds the schemas, dispatches their keywords, and converts
-those whose values have the one plain form that nearly all schemas use. All else goes to the
-keyword's handler, which adds its nodes by `add`, and asks for the nodes of the schemas below while
-it does. Schema objects are known by identity, so a definition is converted once, whoever refers to
-it, and an edge back to a location under construction gets a reserved node. Only what can be reached
-from the root is ever looked at.
+native (``cpp/bindings/schema_walk.h``): it finds the schemas, dispatches their keywords, and
+converts those whose values have the one plain form that nearly all schemas use. All else goes to
+the keyword's handler, which adds its nodes by `add`, and asks for the nodes of the schemas below
+while it does. Schema objects are known by identity, so a definition is converted once, whoever
+refers to it, and an edge back to a location under construction gets a reserved node. Only what can
+be reached from the root is ever looked at.
 Cost: linear in the reachable part of the schema; nothing is copied.
 """
 
@@ -95,7 +95,7 @@ class Converter(SchemaWalk):
         root = self.document.root
         if self.places is not None:
             self.places.clear()
-        self._walk(root.schema, None, root)
+        self.walk(root.schema, None, root)
         self.facts |= self.plain_facts()
         if self.is_cyclic:
             self._check_reference_loops()
@@ -107,7 +107,7 @@ class Converter(SchemaWalk):
             LimitExceededError: They are longer than ``max_bytes`` together (a deeply nested schema
                 with an annotation at each level).
         """
-        pointers = self._ignored_pointers(max_bytes)
+        pointers = self.pointers_of_ignored(max_bytes)
         if pointers is None:
             raise LimitExceededError(
                 "the JSON pointers of ignored keywords are longer than "

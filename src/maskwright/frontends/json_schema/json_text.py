@@ -1,7 +1,7 @@
 """Reading a schema given as JSON text (RFC 8259), exactly and at any depth.
 
-Idea: a native reader does the work in nearly all cases. Whatever it stumbles over (a syntax error, a
-duplicate key, NaN) is read again by the scanner of this file, which knows positions: it gives the
+Idea: a native reader does the work in nearly all cases. Whatever it stumbles over (a syntax error,
+a duplicate key, NaN) is read again by the scanner of this file, which knows positions: it gives the
 error to show. Both keep every number exact, and use an explicit stack.
 Cost: linear; the second scanner is some 100 times slower and runs on faulty texts only.
 """

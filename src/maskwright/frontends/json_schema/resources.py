@@ -1,9 +1,9 @@
 """Schema resources: schemas with a base URI of their own, and the places where schemas stand.
 
 Idea: a reference is resolved against the resource it stands in, so a resource keeps what belongs to
-that: URI, anchors and dialect; schemas become nodes of their own in each. With dynamic references the
-meaning of a schema also depends on the resources that evaluation came through; a resource then has
-one variant per *scope*, the outermost resource for each dynamic anchor, with nodes of its own.
+that: URI, anchors and dialect; a schema becomes a node of its own in each. With dynamic references
+the meaning of a schema also depends on the resources that evaluation came through; a resource then
+has one variant per *scope*, the outermost resource for each dynamic anchor.
 Source: JSON Schema core 2020-12, "Schema Identification" and "Dynamic References".
 """
 
