@@ -291,8 +291,9 @@ bool SchemaWalk::follow(PyObject* reference, Target& target) {
         PyUnicode_FromStringAndSize(token.data(), static_cast<Py_ssize_t>(token.size()))));
     schema = PyDict_Check(schema) ? value_of(schema, tokens.back().ptr()) : nullptr;
     if (schema == nullptr) return false;
-    if (PyDict_Check(schema) && value_of(schema, entry.table->id_keyword()) != nullptr) {
-      return false;
+    if (PyDict_Check(schema)) {
+      PyObject* identifier = value_of(schema, entry.table->id_keyword());
+      if (identifier != nullptr && PyUnicode_Check(identifier)) return false;
     }
   }
   if (!is_schema(schema)) return false;

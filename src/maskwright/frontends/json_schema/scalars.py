@@ -11,7 +11,7 @@ from ...errors import (
     UnsupportedFeatureError,
 )
 from ...ir import format as f
-from ..regex import lower
+from ..regex import search
 from .constants import constants_node
 from .counts import add_counts
 from .faults import malformed
@@ -115,7 +115,7 @@ def pattern_expression(conv: Converter, text: str, *tokens: str) -> int:
 def _lower(conv: Converter, text: str, *tokens: str) -> int:
     """Return the expression of a pattern; errors say where in the schema it stands."""
     try:
-        return lower(conv.builder, text, search=True)
+        return search(conv.builder, text)
     except GrammarSyntaxError as error:
         pointer = render(conv.location, *tokens)
         raise InvalidSchemaError(
