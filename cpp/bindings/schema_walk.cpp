@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "python_values.h"
@@ -226,6 +227,7 @@ uint32_t SchemaWalk::target(PyObject* schema, Place place, uint32_t resource) {
 }
 
 uint32_t SchemaWalk::node_below(PyObject* value, PyObject* keyword, Token token) {
+  if (frame_.schema == nullptr) throw std::logic_error("no schema is at hand");
   if (PyDict_Check(value)) {
     uint32_t resource = frame_.resource;
     if (const Known* found = find_known(value, resource); found != nullptr && found->state >= 0) {
@@ -282,10 +284,24 @@ void SchemaWalk::add(uint32_t node) {
   parts_.push_back(node);
 }
 
+void SchemaWalk::ignore(nb::handle keyword) {
+  if (frame_.schema == nullptr) throw std::logic_error("no schema is at hand");
+  ignored_.push_back({frame_.place, nb::borrow(keyword)});
+}
+
 void SchemaWalk::note_in_place(nb::handle schemas, nb::handle resource) {
+  if (frame_.schema == nullptr) throw std::logic_error("no schema is at hand");
   in_place_.push_back({frame_.schema, frame_.place, frame_.resource,
                        resource.is_none() ? frame_.resource : resource_id(resource),
                        nb::borrow(schemas)});
+}
+
+nb::object SchemaWalk::schema() const {
+  return frame_.schema == nullptr ? nb::none() : nb::borrow(frame_.schema);
+}
+
+nb::object SchemaWalk::location() {
+  return frame_.schema == nullptr ? nb::none() : places_.location(frame_.place);
 }
 
 nb::object SchemaWalk::resource() const {

@@ -53,12 +53,11 @@ class SchemaWalk {
   uint32_t target_node(nanobind::handle schema, nanobind::handle location,
                        nanobind::handle resource);
   void add(uint32_t node);
-  void ignore(nanobind::handle keyword) {
-    ignored_.push_back({frame_.place, nanobind::borrow(keyword)});
-  }
+  void ignore(nanobind::handle keyword);
   void note_in_place(nanobind::handle schemas, nanobind::handle resource);
-  nanobind::object schema() const { return nanobind::borrow(frame_.schema); }
-  nanobind::object location() { return places_.location(frame_.place); }
+  // Of the schema at hand; outside of a conversion None, and the root's resource.
+  nanobind::object schema() const;
+  nanobind::object location();
   nanobind::object resource() const;
   uint32_t root_node() const { return root_node_; }
   bool is_cyclic() const { return is_cyclic_; }
