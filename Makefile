@@ -78,7 +78,8 @@ demo: ## Generate structured output with a small model on the CPU
 test: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run the Python tests (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-conformance: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run the official suites in full (CONFORMANCE_ARGS=...)
+conformance: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run the official suites in full (CONFORMANCE_ARGS=...), 10,000 random outputs
+	MASKWRIGHT_TEST_EFFORT=5 $(BIN)/python -m pytest -s tests/property/test_keyword_grammar.py
 	PYTHONPATH=tests $(BIN)/python -m conformance.run $(CONFORMANCE_ARGS)
 
 conformance-update: $(VENV)/.stamp-package $(VENV)/.stamp-test ## Run them; write baselines, docs/keywords.md

@@ -7,7 +7,7 @@ compiler leave out is not made: whitespace around the value, or more of it at on
 from __future__ import annotations
 
 import json
-from decimal import Decimal
+from decimal import Context, Decimal
 from random import Random
 from typing import Any
 
@@ -21,6 +21,7 @@ class NumberText(str):
 MAX_WHITESPACE = 256
 _MAX_INDENT = 200
 _MAX_EXPONENT = 300
+_EXACT = Context(prec=1000)
 _SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n"}
 _SHORT |= {"\r": "\\r", "\t": "\\t"}
 _SPACES = ("", "", " ", "\n", "\t ", "\r\n")
@@ -119,8 +120,12 @@ class Speller:
     def number(self, text: str) -> str:
         """Return a number of the same value."""
         rng = self.rng
-        value = Decimal(text)
-        if rng is None or rng.random() < 0.4 or abs(value.adjusted()) > _MAX_EXPONENT:
+        try:
+            value = Decimal(text)
+        except ArithmeticError:  # an exponent of 20 digits
+            return text
+        long = max(len(text), abs(value.adjusted())) > _MAX_EXPONENT
+        if rng is None or long or rng.random() < 0.4:
             return text
         if not value and rng.random() < 0.5:
             return rng.choice(("0", "-0", "0.0", "-0.000"))
@@ -129,7 +134,7 @@ class Speller:
             return shown + (rng.choice(("", "0", "00")) if "." in shown else ".0")
         shift = rng.choice((0, 1, 2, 7, 30))
         sign = rng.choice((1, -1))
-        mantissa = format(value.scaleb(-sign * shift), "f")
+        mantissa = format(_EXACT.scaleb(value, -sign * shift), "f")
         form = rng.choice(("e", "E"))
         plus = "-" if sign < 0 else rng.choice(("", "+"))
         return f"{mantissa}{form}{plus}{rng.choice(('', '0'))}{shift}"

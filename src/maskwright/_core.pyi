@@ -268,9 +268,22 @@ class CompiledGrammar:
         Counts of what was built so far: states, rows, positions, searched_places, masks, mask_bytes, cold_walks, visited_nodes.
         """
 
-def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0) -> CompiledGrammar:
+class Precompute:
+    """Computes masks of a grammar that no matcher asked for."""
+
+    def __init__(self, compiled: CompiledGrammar) -> None: ...
+
+    def run(self, seconds: float, max_bytes: int) -> bool:
+        """
+        Work for so many seconds of processor time, or until the grammar takes max_bytes; False: nothing is left to do. Releases the GIL.
+        """
+
+    @property
+    def num_places(self) -> int: ...
+
+def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True) -> CompiledGrammar:
     """
-    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it.
+    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last three are shortcuts that change no answer.
     """
 
 class Matcher:

@@ -16,6 +16,7 @@ from typing import Any
 from conformance import baseline
 from conformance.cases import SUITES, Case, data_folder, load
 from conformance.verdicts import Verdict, run_case
+from ecmascript import NO_NODE, NODE
 
 SEED_VARIABLE = "MASKWRIGHT_CONFORMANCE_SEED"
 _CHUNK = 40
@@ -42,6 +43,8 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     seed = new_seed() if arguments.seed is None else arguments.seed
     print(f"seed {seed} (--seed {seed} repeats this run)")
+    if NODE is None:
+        print(f"no walks through schemas with patterns: {NO_NODE}")
     worse: list[str] = []
     better: list[str] = []
     for suite in arguments.suites or SUITES:

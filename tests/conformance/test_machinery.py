@@ -10,7 +10,7 @@ import pytest
 from conformance import baseline, verdicts
 from conformance.cases import Case, Instance
 from conformance.verdicts import Verdict, run_case
-from conformance.walks import Hints, Walk, examples_of, walk_vocabulary
+from conformance.walks import Hints, Walk, WalkTokens, examples_of, walk_vocabulary
 from json_spellings import NumberText, has_lone_surrogate, spellings
 from maskwright import GrammarCompiler
 
@@ -72,9 +72,10 @@ def test_a_walk_that_ends_in_an_invalid_text_is_wrong(monkeypatch):
     ],
 )
 def test_walks_find_the_end(schema):
-    compiled = GrammarCompiler(walk_vocabulary()).compile_json_schema(schema, strict_mode=False)
+    info = walk_vocabulary()
+    compiled = GrammarCompiler(info).compile_json_schema(schema, strict_mode=False)
     for seed in range(20):
-        walk = Walk(compiled, Random(seed), Hints(schema), ascii_only=True)
+        walk = Walk(compiled, WalkTokens(info), Random(seed), Hints(schema), ascii_only=True)
         walk.run()
         assert (walk.problem, walk.unfinished) == (None, False)
         json.loads(walk.text)

@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import dataclass, field
-from decimal import Decimal, localcontext
 from functools import cache
 from random import Random
-from typing import Any
 
 import jsonschema
 import referencing
 from jsonschema_specifications import REGISTRY as METASCHEMAS
 
-from conformance.cases import DRAFTS, Case, remotes
-from conformance.walks import Hints, Walk, walk_vocabulary
+from conformance.cases import Case, remotes
+from conformance.walks import Hints, Walk, WalkTokens, walk_vocabulary
+from ecmascript import NODE
 from json_spellings import has_lone_surrogate, spellings
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import MaskwrightError, UnsatisfiableGrammarError
+from schema_judge import LIBRARIES, Judge
 
-_VALIDATORS = dict(
-    zip(
-        DRAFTS,
-        (
-            jsonschema.Draft4Validator,
-            jsonschema.Draft6Validator,
-            jsonschema.Draft7Validator,
-            jsonschema.Draft201909Validator,
-            jsonschema.Draft202012Validator,
-        ),
-        strict=True,
-    )
-)
 _NEGATING = ('"not"', '"oneOf"', '"if"')
 _MAX_UNFINISHED = 3
 # After so many steps no further walk through one schema starts.
 _MAX_WALK_STEPS = 4000
-# Beyond the exponents that are admitted for integers.
-_MAX_INTEGER_DIGITS = 4000
 _FORMAT = "format "
 
 
@@ -72,6 +56,11 @@ def _compiler() -> GrammarCompiler:
 @cache
 def _vocabulary() -> TokenizerInfo:
     return walk_vocabulary()
+
+
+@cache
+def _tokens() -> WalkTokens:
+    return WalkTokens(_vocabulary())
 
 
 def run_case(case: Case, seed: int, *, spelled: int, walks: int) -> Verdict:
@@ -118,17 +107,17 @@ def _accepts(compiled: CompiledGrammar, text: str) -> bool:
 
 
 def _walk(case: Case, compiled: CompiledGrammar, rng: Random, walks: int, verdict: Verdict) -> None:
-    if not walks:
+    if not walks or (NODE is None and "pattern" in case.schema_text):
         return
     schema = json.loads(case.schema_text)
     hints = Hints(schema)
     judge = _Judge(case)
-    ascii_only = "pattern" in case.schema_text or case.suite.endswith("-format")
+    ascii_only = case.suite.endswith("-format")  # the library's formats are rough beyond ASCII
     steps = 0
     for _ in range(walks):
         if steps >= _MAX_WALK_STEPS:
             return
-        walk = Walk(compiled, rng, hints, ascii_only=ascii_only)
+        walk = Walk(compiled, _tokens(), rng, hints, ascii_only=ascii_only)
         walk.run()
         steps += walk.steps
         problem = walk.problem
@@ -142,54 +131,37 @@ def _walk(case: Case, compiled: CompiledGrammar, rng: Random, walks: int, verdic
             return
 
 
-def _number(text: str) -> Any:
-    try:
-        value = Decimal(text)
-    except ArithmeticError:  # an exponent of 20 digits
-        return float(text)
-    if value.adjusted() < _MAX_INTEGER_DIGITS and value == value.to_integral_value():
-        return int(value)
-    return value
-
-
 class _Judge:
     """The validator that walks are judged by."""
 
     def __init__(self, case: Case) -> None:
-        schema = json.loads(case.schema_text, parse_float=_number)
         draft = case.suite.removesuffix("-format")
-        default = _VALIDATORS.get(draft, jsonschema.Draft202012Validator)
-        self._class = jsonschema.validators.validator_for(schema, default=default)
-        self._schema = schema
-        self._suite = case.suite
-        self._formats = None
+        library = LIBRARIES.get(draft, jsonschema.Draft202012Validator)
+        formats = None
         asserted = case.options["assert_format"] and '"format"' in case.schema_text
         # The validator knows few formats, and some roughly; a negation turns that around.
         self._unsure = asserted and any(word in case.schema_text for word in _NEGATING)
         if asserted:
-            self._formats = jsonschema.FormatChecker(formats=())
+            formats = jsonschema.FormatChecker(formats=())
             # Not those that judge by Python's patterns and calendar (which has no year 0000).
-            known = self._class.FORMAT_CHECKER.checkers.items()
-            self._formats.checkers = {
-                name: check for name, check in known if name not in ("date", "regex")
-            }
+            known = library.FORMAT_CHECKER.checkers.items()
+            formats.checkers = {n: check for n, check in known if n not in ("date", "regex")}
+        default = draft if draft in LIBRARIES else "draft2020-12"
+        self._judge = Judge(
+            case.schema_text, default, registry=_registry(draft), format_checker=formats
+        )
 
     def accepts(self, data: bytes) -> bool:
         """Whether a text is valid; True also where the validator fails or cannot know."""
         try:
-            instance = json.loads(data, parse_float=_number)
+            json.loads(data)
         except ValueError:
             return False
         if self._unsure:
             return True
-        registry = _registry(self._suite.removesuffix("-format"))
-        validator = self._class(self._schema, registry=registry, format_checker=self._formats)
         try:
-            with localcontext() as context, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of `re`, about patterns that Python reads anew
-                context.prec = 1000
-                return bool(validator.is_valid(instance))
-        except Exception:  # noqa: BLE001 - patterns that Python doesn't know, among others
+            return self._judge.is_valid(data) is not False
+        except Exception:  # noqa: BLE001 - references that lead nowhere, among others
             return True
 
 
@@ -197,7 +169,7 @@ class _Judge:
 def _registry(draft: str) -> referencing.Registry:
     if draft == "maskbench":
         return METASCHEMAS
-    default = referencing.jsonschema.specification_with(_VALIDATORS[draft].META_SCHEMA["$schema"])
+    default = referencing.jsonschema.specification_with(LIBRARIES[draft].META_SCHEMA["$schema"])
     return METASCHEMAS.with_resources(
         (uri, referencing.Resource.from_contents(json.loads(text), default_specification=default))
         for uri, text in remotes().items()

@@ -1,9 +1,9 @@
 """Random walks through the masks of a compiled schema, which must end in a valid text.
 
 Idea: for some steps any allowed token is taken; from then on the walk goes for the end, by trying
-what ends or fills values soonest. Every mask must have a token, and a bit must be what
-`accept_token` says. A walk that has found no end within a bound says nothing: the schema may ask
-for a long text, or for one that is hard to guess.
+what ends or fills values soonest, spelled in tokens that must be in the masks. Every mask must have
+a token, and a bit must be what `accept_token` says. A walk that has found no end within a bound
+says nothing: the schema may ask for a long text, or for one that is hard to guess.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ from maskwright.ir.reader import read
 
 MAX_STEPS = 1500
 """Steps after which a walk is given up."""
+# Of so many allowed tokens hardly any is one of JSON's structure.
+_MANY = 500
 
 _TOKENS = (
     '{"', '":', '": ', '","', '", "', '"}', '"]', "}}", "]}", "},{", '":"', '": "', "true", "false",
     "null", "[[", "[{", "00", "12", "ab", "é", "\\u00", '\\"', "  ", ", ", "1.5", "e+", "-1", '""',
     "\n  ", "日本", "😀",
 )  # fmt: skip
+_STRUCTURAL = b'{}[]",:0123456789.-+eE\\'
+_MAX_PREFIX = 16
 _CLOSERS = ("}", "]")
 # An escape that is complete, or a quote.
 _QUOTES = re.compile(rb'\\.|"')
@@ -40,6 +44,28 @@ def walk_vocabulary() -> TokenizerInfo:
     """Return the vocabulary of the walks: all bytes, some longer tokens, one that stops."""
     tokens = [bytes((byte,)) for byte in range(256)] + [token.encode() for token in _TOKENS]
     return TokenizerInfo([*tokens, b""], stop_token_ids=len(tokens))
+
+
+class WalkTokens:
+    """A vocabulary as walks look at it.
+
+    Attributes:
+        texts: The bytes of each token.
+        stops: The tokens that end the text.
+        ids: A token with these bytes, for all bytes that a token has.
+    """
+
+    def __init__(self, info: TokenizerInfo) -> None:
+        self.texts = info.decoded_vocab
+        self.stops = frozenset(info.stop_token_ids)
+        special = {*self.stops, *info.special_token_ids}
+        self.ids = {text: i for i, text in enumerate(self.texts) if i not in special}
+        self.structural = np.array([not text.strip(_STRUCTURAL) for text in self.texts])
+
+    def prefixes(self, data: bytes) -> list[int]:
+        """The tokens that a text may begin with, the longest left out."""
+        ends = range(1, min(len(data), _MAX_PREFIX) + 1)
+        return [self.ids[data[:end]] for end in ends if data[:end] in self.ids]
 
 
 class Hints:
@@ -124,14 +150,19 @@ class Walk:
     """
 
     def __init__(
-        self, compiled: CompiledGrammar, rng: Random, hints: Hints, *, ascii_only: bool
+        self,
+        compiled: CompiledGrammar,
+        tokens: WalkTokens,
+        rng: Random,
+        hints: Hints,
+        *,
+        ascii_only: bool = False,
     ) -> None:
         self.rng = rng
         self.hints = hints
         self.ascii_only = ascii_only
         self.info = compiled.tokenizer_info
-        self.stop = self.info.stop_token_ids[0]
-        self.tokens = self.info.decoded_vocab
+        self.tokens = tokens
         self.matcher = GrammarMatcher(compiled)
         self.mask = np.zeros((1, (self.info.vocab_size + 31) // 32), dtype=np.int32)
         self.text = b""
@@ -147,19 +178,39 @@ class Walk:
         free = self.rng.choice((0, 5, 20, 80))
         for step in range(MAX_STEPS):
             self.steps = step
+            if self.problem is not None or self.matcher.is_terminated():
+                return
             if step == self.check_at:
                 self._compare_mask()
-            if self.problem is not None:
-                return
             if step >= free and self._head_for_the_end():
                 return
             if step < free:
                 token = self._choose()
-                if token == self.stop:
-                    return
                 if token is not None:
                     self._take(token)
         self.unfinished = True
+
+    def spell(self, text: bytes) -> bool:
+        """Read a text in tokens, which must all be in the masks; False if it is refused.
+
+        Every token that the rest of the text begins with must be; any of them is taken.
+        """
+        if not self.matcher.fork().accept_string(text):
+            return False
+        while text and self.problem is None:
+            self.matcher.fill_next_token_bitmask(self.mask)
+            prefixes = self.tokens.prefixes(text)
+            for token in prefixes:
+                if not self._is_allowed(token):
+                    self.problem = f"{text!r} is accepted, its token {token} is not in the mask"
+            token = prefixes[-1] if self.rng.random() < 0.5 else self.rng.choice(prefixes)
+            self._take(token)
+            text = text[len(self.tokens.texts[token]) :]
+        return True
+
+    def _is_allowed(self, token: int) -> bool:
+        """Whether the mask that was filled last has a token."""
+        return bool(self.mask[0, token >> 5] >> (token & 31) & 1)
 
     def _allowed(self) -> np.ndarray:
         self.matcher.fill_next_token_bitmask(self.mask)
@@ -170,28 +221,36 @@ class Walk:
         return found
 
     def _choose(self) -> int | None:
-        """Return any allowed token, rather no escape, and of ASCII if asked for."""
+        """Return any allowed token, often one of JSON's structure, rather no escape.
+
+        With ``ascii_only`` one of ASCII if there is one.
+        """
         allowed = self._allowed()
         rng = self.rng
         if not len(allowed):
             return None
+        texts = self.tokens.texts
+        if len(allowed) > _MANY and rng.random() < 0.3:
+            structural = allowed[self.tokens.structural[allowed]]
+            allowed = structural if len(structural) else allowed
         token = int(rng.choice(allowed))
         for _ in range(8):
-            data = self.tokens[token]
+            data = texts[token]
             odd = b"\\" in data or (data and not 0x20 <= data[0] < 0x80)
             if not odd or (not self.ascii_only and rng.random() < 0.1):
                 return token
             token = int(rng.choice(allowed))
         if self.ascii_only:
-            usual = [t for t in allowed if self.tokens[t][:1].isascii() and t != self.stop]
-            usual = [t for t in usual if b"\\" not in self.tokens[t]] or list(allowed)
+            usual = [t for t in allowed if texts[t][:1].isascii() and t not in self.tokens.stops]
+            usual = [t for t in usual if b"\\" not in texts[t]] or list(allowed)
             token = int(rng.choice(usual))
         return token
 
     def _take(self, token: int) -> None:
+        data = b"" if token in self.tokens.stops else self.tokens.texts[token]
         if not self.matcher.accept_token(token):
-            self.problem = f"token {self.tokens[token]!r} is in the mask and refused"
-        self.text += self.tokens[token]
+            self.problem = f"token {token} ({data!r}) is in the mask and refused"
+        self.text += data
 
     def _head_for_the_end(self) -> bool:
         """Make one step that shortens the way; True at the end."""
@@ -208,11 +267,10 @@ class Walk:
             groups = (_CLOSERS, ",")  # in a number, which could go on for ever
         for group in groups:
             for text in group:
-                if self.matcher.accept_string(text):
-                    self.text += text.encode()
+                if self.spell(text.encode()):
                     return False
         token = self._choose()
-        if token is not None and token != self.stop:
+        if token is not None:
             self._take(token)
         return False
 
@@ -225,7 +283,8 @@ class Walk:
 
     def _compare_mask(self) -> None:
         """Compare some bits of the mask with what the matcher accepts."""
-        allowed = {int(token) for token in self._allowed()}
-        for token in self.rng.sample(range(self.info.vocab_size), 8):
-            if self.matcher.fork().accept_token(token) != (token in allowed):
-                self.problem = f"the bit of token {self.tokens[token]!r} is wrong"
+        allowed = self._allowed()
+        some = [int(token) for token in self.rng.choices(allowed, k=8)] if len(allowed) else []
+        for token in (*some, *self.rng.sample(range(self.info.vocab_size), 8)):
+            if self.matcher.fork().accept_token(token) != self._is_allowed(token):
+                self.problem = f"the bit of token {token} is wrong"

@@ -72,8 +72,14 @@ bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
 bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }
 
-Store::Store(uint32_t max_advance, const TokenTexts* tokens)
-    : max_advance_(max_advance), tokens_(tokens), done_(std::make_unique<DoneFamily>()) {
+void Family::likely(StateId /*state*/, Reg /*reg*/, const RegisterPool& /*regs*/,
+                    std::vector<std::string>& /*out*/) {}
+
+Store::Store(uint32_t max_advance, const TokenTexts* tokens, const Shortcuts& shortcuts)
+    : max_advance_(max_advance),
+      tokens_(tokens),
+      shortcuts_(shortcuts),
+      done_(std::make_unique<DoneFamily>()) {
   register_family(FamilyId::kDone, *done_);
   sets_.intern({});                                               // kEmptySet
   contents_.intern({}, static_cast<uint32_t>(FamilyId::kCount));  // kDead

@@ -89,6 +89,17 @@ void add_other_keys(const ObjectPlan& plan, const UnionKeys& keys, ObjectAlterna
   }
 }
 
+void add_bits(ObjectAlternative& out) {
+  const std::size_t words = (std::size_t{out.num_keys} + 31) / 32;
+  out.required.assign(words, 0);
+  out.usable.assign(words, 0);
+  for (const ObjectMember& member : out.ordered) {
+    const uint32_t bit = 1U << member.key % 32;
+    out.usable[member.key / 32] |= bit;
+    if (member.required) out.required[member.key / 32] |= bit;
+  }
+}
+
 ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan& plan,
                                    bool any_order, const UnionKeys& keys) {
   ObjectAlternative out;
@@ -127,13 +138,10 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
     out.needed_by.emplace_back(needed, trigger);
   std::ranges::sort(out.needed_by);
   add_obligations(plan, keys, out);
-  out.free = any_order && plan.names->plain() && out.room == kUnbounded && !out.counted() &&
-             out.dependencies.empty() && out.obligations == 0;
-  if (!out.free) return out;
-  out.required.assign((keys.names.size() + 31) / 32, 0);
-  for (const ObjectMember& member : out.ordered) {
-    if (member.required) out.required[member.key / 32] |= 1U << member.key % 32;
-  }
+  out.plain = any_order && !out.limited() && !out.counted() && out.dependencies.empty() &&
+              out.obligations == 0;
+  out.free = out.plain && plan.names->plain() && out.open();
+  if (out.plain) add_bits(out);
   return out;
 }
 
@@ -178,6 +186,10 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
   all->key_state = tables_.names->start(tables_.names->key_list(keys.names, keys.classes));
   all->quoted = std::ranges::any_of(
       keys.names, [&](const std::string& name) { return tables_.store.tokens_quote(name); });
+  all->reached.assign(all->num_words(), 0);
+  for (uint32_t key = 0; key < all->num_keys; ++key) {
+    if (tables_.store.tokens_reach_name(keys.names[key])) all->reached[key / 32] |= 1U << key % 32;
+  }
   const bool any_order = tables_.options.get(all->options).any_order;
   for (const Alternative& alternative : alternatives) {
     all->alternatives.push_back(
@@ -211,6 +223,10 @@ const AliveSet& ObjectUnions::intern(uint32_t union_id,
   alive->all = unions_[union_id].get();
   alive->alternatives.assign(alternatives.begin(), alternatives.end());
   alive->free = !alive->all->quoted;
+  if (alternatives.size() == 1) {
+    const ObjectAlternative& only = alive->get(alternatives[0]);
+    alive->plain = only.plain && (alive->all->endless || !only.open());
+  }
   for (const AliveAlternative& entry : alternatives) {
     const ObjectAlternative& alternative = alive->get(entry);
     const bool bounded = alternative.max != kUnbounded;
@@ -224,6 +240,9 @@ const AliveSet& ObjectUnions::intern(uint32_t union_id,
     if (alternative.has_required || alternative.min > 1 || owes) alive->always_closes = false;
     if (alternative.room != kUnbounded || bounded) alive->always_continues = false;
   }
+  const bool sharing = tables_.store.shortcuts().sharing;
+  alive->free = alive->free && sharing;
+  alive->plain = alive->plain && sharing;
   alive_.push_back(std::move(alive));
   return *alive_.back();
 }

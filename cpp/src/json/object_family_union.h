@@ -53,7 +53,11 @@ struct ObjectAlternative {
   std::vector<uint32_t> others;  // targets by class; kNone: refused
   uint32_t room = 0;             // how many other names there are
   bool any_order = false, has_required = false;
-  std::vector<uint32_t> required;  // bit words: keys; only if `free`
+  // Bit words by key, only of plain ones: which are required, and all that may be there.
+  std::vector<uint32_t> required, usable;
+  // In any order, uncounted and without debts: whether the object may end or go on is a matter of
+  // which members are there, each on its own.
+  bool plain = false;
   // Whatever members there are, others may follow, of one class; only the required ones decide
   // whether the object may end.
   bool free = false;
@@ -77,7 +81,8 @@ struct ObjectAlternative {
   // The witness's target for a name; kNone: it can't be one. `key`: num_keys if it isn't listed.
   static uint32_t target(const Witness& witness, uint32_t key, Place place);
   std::size_t memory_bytes() const {
-    return heap_bytes(others, ordered, extras, refused, named, dependencies, needed_by, witnesses);
+    return heap_bytes(others, required, usable, ordered, extras, refused, named, dependencies,
+                      needed_by, witnesses);
   }
 };
 
@@ -85,12 +90,13 @@ struct ObjectUnion {
   uint32_t options = 0;
   uint32_t num_keys = 0;
   uint32_t num_labels = 0;
-  bool endless = true;        // other names never run out
-  bool quoted = false;        // some token can hold a whole name of the list
-  StateId key_state = kDead;  // before a member name
+  bool endless = true;            // other names never run out
+  bool quoted = false;            // some token can hold a whole name of the list
+  StateId key_state = kDead;      // before a member name
+  std::vector<uint32_t> reached;  // bit words: names that tokens from before a comma begin
   std::vector<ObjectAlternative> alternatives;
   std::size_t num_words() const { return (std::size_t{num_keys} + 31) / 32; }
-  std::size_t memory_bytes() const { return heap_bytes(alternatives); }
+  std::size_t memory_bytes() const { return heap_bytes(reached, alternatives); }
 };
 
 // An alternative that can still be completed, and where it stands with its obligations (bits).
@@ -114,6 +120,7 @@ struct AliveSet {
   bool always_continues = true;  // every alternative may have another member, always
   bool open = false;             // some alternative takes names outside the list
   bool free = false;             // all alternatives are, and no token holds a listed name
+  bool plain = false;            // there is one alternative, and it is
   bool has_register() const { return counted || open || all->num_keys != 0; }
   const ObjectAlternative& get(const AliveAlternative& alive) const {
     return all->alternatives[alive.index];

@@ -150,6 +150,7 @@ void MaskWalk::add_token_symbols(StateId state) {
 // Takes the words that the configuration reads whatever they are; returns where to look for other
 // tokens. Null, and nothing taken, if there are none to take.
 std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
+  if (!store_.shortcuts().token_classes) return nullptr;
   uint32_t length = 0;
   const FreeRun run = free_run(config, length);
   if (!run.others_known || run.text.empty()) return nullptr;
@@ -253,7 +254,7 @@ void MaskWalk::follow(Path path, uint32_t node, uint32_t base) {
 // All texts below the node are a free run of the single configuration's state.
 bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
   const Vocabulary::Subtree* below = vocabulary_.subtree(node);
-  if (below == nullptr) return false;
+  if (below == nullptr || !store_.shortcuts().token_classes) return false;
   const FreeRun& run = store_.free_run(depth.config.state);
   if (!run.text.covers_ascii_of(below->text)) return false;
   if (below->text.beyond_ascii && !(run.text.beyond_ascii && below->utf8)) return false;
@@ -268,6 +269,7 @@ bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
 bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node) {
   const Residue* residue = vocabulary_.classes().quoted_residue(node);
   if (residue == nullptr || !depth.single || !starts_.empty()) return false;
+  if (!store_.shortcuts().token_classes) return false;
   uint32_t length = 0;
   const FreeRun run = free_run(depth.config, length);
   if (!run.others_known || run.text != kSpelledText) return false;
@@ -282,6 +284,7 @@ bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node) {
 bool MaskWalk::follow_spaces(const Depth& depth, uint32_t node, uint32_t base) {
   const Spaces* spaces = vocabulary_.classes().spaces(node);
   if (spaces == nullptr || !depth.loops || base != 0 || !starts_.empty()) return false;
+  if (!store_.shortcuts().token_classes) return false;
   const ConfigSet from = depth.set;
   const uint32_t most = store_.state(from[0].state).whitespace_limit - from[0].run + 1;
   for (const auto [length, token] : spaces->runs) {

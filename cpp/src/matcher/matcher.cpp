@@ -305,6 +305,41 @@ std::size_t Matcher::memory_bytes() const {
   return total;
 }
 
+std::vector<StateId> Matcher::place() const {
+  constexpr int kFrames = 2;  // beside the last one: values that lie deeper differ in nothing
+  const std::lock_guard lock(grammar_->mutex());
+  const Arena& arena = family_->arena;
+  std::vector<StateId> states;
+  for (const Config& config : configs()) {
+    states.push_back(config.state);
+    StackRef below = config.stack;
+    for (int i = 0; i < kFrames && below != kBottom; ++i) {
+      const uint32_t node = arena.nodes(below)[0];
+      if (node == kBottom) break;
+      states.push_back(arena.node(node).state);
+      below = arena.node(node).below;
+    }
+  }
+  return states;
+}
+
+TextClass Matcher::free_text() const {
+  const std::lock_guard lock(grammar_->mutex());
+  const auto all = configs();
+  return all.size() == 1 ? grammar_->store().free_run(all[0].state).text : TextClass{};
+}
+
+std::vector<std::string> Matcher::likely_texts() const {
+  const std::lock_guard lock(grammar_->mutex());
+  Store& store = grammar_->store();
+  std::vector<std::string> texts;
+  for (const Config& config : configs()) {
+    store.family(store.state(config.state).family)
+        .likely(config.state, config.reg, family_->arena.regs(), texts);
+  }
+  return texts;
+}
+
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
                                          const CompileLimits& limits) {

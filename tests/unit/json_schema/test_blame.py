@@ -131,6 +131,20 @@ CORE_REFUSALS = {
             '"properties"'
         ),
     ),
+    "an object in a constant": (  # its own node has no place
+        {
+            "items": {
+                "dependentRequired": {"c": ["d"]},
+                "not": {"enum": [{}, {"a": []}]},
+            }
+        },
+        ("json-unsupported-keyword", "not", "#/items/not"),
+        (
+            "one object must break what several schemas say of members that only a pattern, "
+            '"additionalProperties" or "propertyNames" concerns; list the members under '
+            '"properties"'
+        ),
+    ),
     "names that run out": (
         {"propertyNames": {"pattern": "^[ab]{9}$"}, "not": {"additionalProperties": TEXT}},
         ("json-unsupported-keyword", "not", "#/not"),

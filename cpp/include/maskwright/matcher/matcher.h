@@ -51,6 +51,12 @@ class Matcher {
   // Of the steps, stacks and registers that this matcher and its forks hold.
   std::size_t memory_bytes() const;
 
+  // For precompute.h: the states that the text has got to and those of the frames around them,
+  // without counts and members; and the characters of which any text may come next.
+  std::vector<StateId> place() const;
+  TextClass free_text() const;
+  std::vector<std::string> likely_texts() const;
+
   // Looking ahead (jump.cpp). Nothing changes.
   // The bytes that every completion goes on with, at most `limit`; it ends where the text may end
   // or a token may come that is no text.

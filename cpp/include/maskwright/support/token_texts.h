@@ -13,6 +13,9 @@ class TokenTexts {
   virtual bool end_name(std::string_view text) const = 0;
   // Some token has the text, as JSON spells it, between two quotation marks.
   virtual bool quote(std::string_view text) const = 0;
+  // Some token goes on from one member of an object into a next one's name that may be the text:
+  // it has a comma, whitespace, a quotation mark and the name's beginning.
+  virtual bool reach_name(std::string_view text) const = 0;
 };
 
 }  // namespace maskwright

@@ -65,10 +65,14 @@ def with_pointer(
         return error
     places: Places = {}
     ir, _ = compile_json_schema(schema, **options, places=places)
-    if error.node not in places:
+    program = read(ir)
+    node = error.node
+    if isinstance(error, UnsupportedFeatureError):
+        node = _nearest(program, node, places)
+    if node not in places:
         return error
-    location, source = places[error.node]
-    names = _KEYWORDS.get(type(read(ir).nodes[error.node]), _EVERY)
+    location, source = places[node]
+    names = _KEYWORDS.get(type(program.nodes[node]), _EVERY)
     keywords = [name for name in source if name in names]
     if isinstance(error, UnsupportedFeatureError):
         # Of a keyword around the node, such as "not", the place is where it leads to.
@@ -92,3 +96,20 @@ def with_pointer(
         pointer=pointer,
         node=error.node,
     )
+
+
+def _nearest(program: n.Program, node: int, places: Places) -> int:
+    """Return the node, or one around it that has a place.
+
+    Nodes without one stand for parts of a keyword, such as an object in an `enum`.
+    """
+    around: dict[int, list[int]] = {}
+    for parent, value in enumerate(program.nodes):
+        for child in n.child_nodes(value):
+            around.setdefault(child, []).append(parent)
+    reached = [node]
+    for at in reached:  # grows
+        if at in places:
+            return at
+        reached += [parent for parent in around.get(at, ()) if parent not in reached]
+    return node

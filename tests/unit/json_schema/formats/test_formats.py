@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from conformance.walks import Hints, Walk, walk_vocabulary
+from conformance.walks import Hints, Walk, WalkTokens, walk_vocabulary
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher
 from maskwright.frontends.json_schema.formats import FORMATS
 from maskwright.frontends.regex import lower, write_shared
@@ -168,8 +168,9 @@ def test_addresses_against_the_standard_library(name, kind, alphabet):
 
 def texts_of(name, count, *, ascii_only):
     schema = {"type": "string", "format": name}
+    tokens = WalkTokens(compiled(name).tokenizer_info)
     for seed in range(count):
-        walk = Walk(compiled(name), Random(seed), Hints(schema), ascii_only=ascii_only)
+        walk = Walk(compiled(name), tokens, Random(seed), Hints(schema), ascii_only=ascii_only)
         walk.run()
         assert walk.problem is None
         if not walk.unfinished:
