@@ -194,7 +194,7 @@ class GrammarCompiler:
         if precompute != "lazy":
             budget = Budget(precompute_seconds, precompute_bytes)
             self._precomputer = Precomputer(max_threads, budget)
-        self._limits: dict[str, int] = {}
+        self._limits: dict[str, Any] = {}
         given = (max_states, max_targets, max_clauses, max_lang_states)
         if given != _NO_LIMITS:
             self._limits = _checked_limits(given)
