@@ -117,8 +117,17 @@ def test_the_shortcuts_are_taken_and_left_out() -> None:
     assert counts(text)["visited_nodes"] < visited
     long = {"type": "string", "maxLength": 2000}
     assert counts(long)["masks"] < counts(long, clipping=False)["masks"]
-    members = SCHEMAS[6]
-    assert counts(members)["masks"] < counts(members, sharing=False)["masks"]
+    tokens = vocabulary("bytes")  # none reaches from a value into a name
+    ir = compile_source("json_schema", SCHEMAS[6], OPTIONS)
+    masks = []
+    for sharing in (True, False):
+        compiled = compile_core(ir, tokens, sharing=sharing)
+        for text in (b'{"a":1', b'{"b":1', b'{"b":1,"a":1', b'{"c":1,"a":1', b'{"c":1,"b":1'):
+            matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+            assert matcher.accept_bytes(text)
+            matcher.mask()
+        masks.append(compiled.counters()["masks"])
+    assert masks[0] < masks[1]
 
 
 def test_a_vocabulary_with_a_word_for_everything() -> None:

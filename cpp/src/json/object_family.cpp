@@ -41,15 +41,13 @@ StateId ObjectFamily::next_value(const AliveSet& alive, SetId name, uint32_t byt
 // The state after '}' for the alternatives that may end; kDead if none may.
 StateId ObjectFamily::close(const AliveSet& alive, const SeenMembers& seen) const {
   std::vector<uint32_t> accepts;
-  for (const AliveAlternative& entry : alive.alternatives) {
-    const ObjectAlternative& alternative = alive.get(entry);
-    const bool can_close = seen.closing.empty()
-                               ? progress_of(alternative, entry.met, seen).can_close()
-                               : SeenMembers::has(seen.closing, entry.index);
-    if (can_close) {
-      accepts.push_back(alternative.identity.accept);
-    }
-  }
+  const auto can_close = [&](const AliveAlternative& entry) {
+    return seen.closing.empty() ? progress_of(alive.get(entry), entry.met, seen).can_close()
+                                : SeenMembers::has(seen.closing, entry.index);
+  };
+  alive.each_whole([&](std::span<const AliveAlternative> entries) {
+    if (alive.whole(entries, can_close)) accepts.push_back(alive.get(entries[0]).identity.accept);
+  });
   if (accepts.empty()) return kDead;
   make_set(accepts);
   return tables_.store.done(tables_.store.intern_set(accepts));
@@ -77,6 +75,7 @@ StateId ObjectFamily::value_state(const AliveSet& alive, SetId name) const {
   std::vector<uint32_t> targets;
   for (const AliveAlternative& entry : alive.alternatives) {
     const ObjectAlternative& alternative = alive.get(entry);
+    if (!alternative.owns(labels[0])) continue;
     if (entry.must == 0) targets.push_back(alternative.target(alternative.find(labels)));
     each_witness(alternative, entry, labels,
                  [&](uint32_t, uint32_t witness) { targets.push_back(witness); });
@@ -146,9 +145,16 @@ Target ObjectFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_t
   const AliveSet& alive = *position(state).alive;
   const SeenMembers seen = decode_seen(regs.get(reg), alive);
   if (byte == '}') return {close(alive, seen), 0};
+  std::vector<bool> continues(alive.all->alternatives.size(), false);
+  alive.each_whole([&](std::span<const AliveAlternative> entries) {
+    const bool any = std::ranges::any_of(entries, [&](const AliveAlternative& entry) {
+      return may_continue(alive.get(entry), entry, seen);
+    });
+    for (const AliveAlternative& entry : entries) continues[entry.index] = any;
+  });
   const AliveSet* next =
-      unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
-        return may_continue(alternative, entry, seen);
+      unions_.filter(alive, [&](const ObjectAlternative&, const AliveAlternative& entry) {
+        return continues[entry.index];
       });
   if (next == nullptr) return {};
   return {next_name(*next, 1), next == &alive ? reg : encode_seen(seen, *next, regs)};
@@ -190,6 +196,7 @@ Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, SetId name, Reg 
   const uint32_t key = std::min(labels[0], alive.all->num_keys);
   const AliveSet* next =
       unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+        if (!alternative.owns(key)) return true;
         const ObjectProgress progress = progress_of(alternative, entry.met, seen);
         const NameChoice choice =
             allows(alternative, entry, progress, seen, key, alternative.find(labels));
@@ -213,6 +220,7 @@ Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, SetId name, Set
   const auto set = tables_.store.set(accepted);
   const AliveSet* next =
       unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+        if (!alternative.owns(labels[0])) return true;
         const bool plain =
             entry.must == 0 && in_set(set, alternative.target(alternative.find(labels)));
         uint32_t met = 0;

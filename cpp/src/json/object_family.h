@@ -41,6 +41,10 @@ class ObjectFamily final : public Family {
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  // Other names of some object met so far may run out; `endless`: the tokens spell endlessly many.
+  bool has_few_names(bool endless) const {
+    return unions_.has_other_names() && (!endless || unions_.has_name_classes());
+  }
   std::size_t memory_bytes() const { return heap_bytes(unions_, alike_, values_, first_of_); }
 
  private:

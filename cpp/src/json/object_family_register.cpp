@@ -21,14 +21,15 @@ std::vector<uint32_t> usable_names(const AliveSet& alive, const SeenMembers& see
   for (const AliveAlternative& entry : alive.alternatives) {
     const ObjectAlternative& alternative = alive.get(entry);
     const ObjectProgress progress = progress_of(alternative, entry.met, seen);
+    const auto add = [&](uint32_t key) {
+      if (!seen.test(key) && alternative.owns(key)) names.add(key);
+    };
     for (std::size_t p = progress.next; p < alternative.ordered.size(); ++p) {
-      if (!seen.test(alternative.ordered[p].key)) names.add(alternative.ordered[p].key);
+      add(alternative.ordered[p].key);
     }
-    for (const ObjectMember& extra : alternative.extras) {
-      if (!seen.test(extra.key)) names.add(extra.key);
-    }
+    for (const ObjectMember& extra : alternative.extras) add(extra.key);
     for (const auto& [key, place] : alternative.named) {
-      if (place.role == ObjectAlternative::Role::kOther && !seen.test(key)) names.add(key);
+      if (place.role == ObjectAlternative::Role::kOther) add(key);
     }
     if (alternative.open()) names.add_others(alternative);
   }

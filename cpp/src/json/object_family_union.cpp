@@ -100,8 +100,24 @@ void add_bits(ObjectAlternative& out) {
   }
 }
 
-ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan& plan,
-                                   bool any_order, const UnionKeys& keys) {
+// The names that a part of joint targets owns. It knows no others.
+void own(const JointTargets& joint, const UnionKeys& keys, ObjectAlternative& out) {
+  out.num_parts = static_cast<uint32_t>(joint.size());
+  out.owns_others = out.identity.part == 0;
+  out.owned.assign((keys.names.size() + 31) / 32, out.owns_others ? ~0U : 0U);
+  joint.each_owned([&](std::size_t part, std::span<const uint32_t> owned) {
+    if (part != out.identity.part && !out.owns_others) return;
+    for (const uint32_t id : owned) {
+      const auto key = keys.index.find(id);
+      if (key != keys.index.end()) out.owned[key->second / 32] ^= 1U << key->second % 32;
+    }
+  });
+}
+
+ObjectAlternative make_alternative(JsonTables& tables, const Alternative& identity,
+                                   const UnionKeys& keys) {
+  const ObjectPlan& plan = tables.plans.object(identity.shape);
+  const bool any_order = tables.options.get(plan.options).any_order;
   ObjectAlternative out;
   out.identity = identity;
   out.min = plan.min;
@@ -111,8 +127,9 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
   out.others = plan.others;
   out.room = plan.room;
   out.any_order = any_order;
+  if (identity.joint != kNone) own(tables.targets.joint(identity.joint), keys, out);
   for (const ObjectPlan::Member& member : plan.members) {
-    if (!matters(plan, member)) continue;
+    if (!matters(plan, member) || !out.owns(keys.index.at(member.key))) continue;
     const uint32_t key = keys.index.at(member.key);
     out.has_required = out.has_required || member.required;
     if (member.target == kNone) {
@@ -130,8 +147,8 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
   std::sort(out.named.begin(), out.named.end(),
             [](const auto& a, const auto& b) { return a.key < b.key; });
   for (const auto& [member, needed] : plan.dependencies) {
-    out.dependencies.emplace_back(keys.index.at(plan.members[member].key),
-                                  keys.index.at(plan.members[needed].key));
+    const uint32_t key = keys.index.at(plan.members[member].key);
+    if (out.owns(key)) out.dependencies.emplace_back(key, keys.index.at(plan.members[needed].key));
   }
   std::ranges::sort(out.dependencies);
   for (const auto& [trigger, needed] : out.dependencies)
@@ -190,10 +207,13 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
   for (uint32_t key = 0; key < all->num_keys; ++key) {
     if (tables_.store.tokens_reach_name(keys.names[key])) all->reached[key / 32] |= 1U << key % 32;
   }
-  const bool any_order = tables_.options.get(all->options).any_order;
   for (const Alternative& alternative : alternatives) {
-    all->alternatives.push_back(
-        make_alternative(alternative, tables_.plans.object(alternative.shape), any_order, keys));
+    all->alternatives.push_back(make_alternative(tables_, alternative, keys));
+    all->joint = all->joint || alternative.joint != kNone;
+    if (!all->alternatives.back().open()) continue;
+    has_other_names_ = true;
+    has_name_classes_ =
+        has_name_classes_ || !tables_.plans.object(alternative.shape).names->plain();
   }
   return all;
 }
@@ -201,14 +221,24 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
 const AliveSet& ObjectUnions::start(std::span<const Alternative> alternatives) {
   std::vector<uint32_t> words;
   for (const Alternative& alternative : alternatives) {
-    words.push_back(alternative.accept);
-    words.push_back(alternative.shape);
+    words.insert(words.end(),
+                 {alternative.accept, alternative.shape, alternative.joint, alternative.part});
   }
   const auto [id, inserted] = union_ids_.intern(words);
   if (inserted) unions_.push_back(build(alternatives));
   std::vector<AliveAlternative> everything;
   for (uint32_t i = 0; i < alternatives.size(); ++i) everything.push_back({i, 0, 0});
   return intern(id, everything);
+}
+
+// Takes out alternatives that stand for one with others of which some part has none left.
+void ObjectUnions::drop_incomplete(const AliveSet& from, std::vector<AliveAlternative>& kept) {
+  std::vector<AliveAlternative> whole;
+  from.each_whole(kept, [&](std::span<const AliveAlternative> entries) {
+    if (!from.whole(entries, [](const AliveAlternative&) { return true; })) return;
+    whole.insert(whole.end(), entries.begin(), entries.end());
+  });
+  kept = std::move(whole);
 }
 
 const AliveSet& ObjectUnions::intern(uint32_t union_id,

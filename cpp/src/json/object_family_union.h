@@ -4,6 +4,9 @@
 //   ordered    declared members, in order (with any_order: all members that are not refused)
 //   extras     members that are named but not declared: other names (not with any_order)
 //   refused    names without a possible value, where other names are open
+// Alternatives of joint targets (target.h) stand for one together: it lives while each of its parts
+// has an alternative alive, and a member is for those of the part that owns its name to judge.
+//
 // A name of the list that an alternative does not mention is an *other* name for it, judged by its
 // class as names outside the list are. The key frame tells how a name reads for every alternative
 // by its labels (key_lang.h).
@@ -47,6 +50,9 @@ struct ObjectAlternative {
   };
 
   Alternative identity{};
+  uint32_t num_parts = 1;       // alternatives that stand for one together have so many parts
+  std::vector<uint32_t> owned;  // bit words: keys of the list; empty: all
+  bool owns_others = true;
   uint32_t min = 0, max = kUnbounded;
   uint32_t num_keys = 0;         // of the union
   uint32_t label_base = 0;       // of its classes
@@ -70,6 +76,11 @@ struct ObjectAlternative {
   uint32_t obligations = 0, by_name = 0, easy = 0;
   std::vector<Witness> witnesses;  // one for each obligation by name, then the others
 
+  // Whether a name is for this alternative to judge. `key`: num_keys if it isn't listed.
+  bool owns(uint32_t key) const {
+    if (key >= num_keys) return owns_others;
+    return owned.empty() || (owned[key / 32] >> (key % 32) & 1) != 0;
+  }
   bool open() const { return room != 0; }
   bool limited() const { return room != 0 && room != kUnbounded; }
   bool counted() const { return min != 0 || max != kUnbounded; }
@@ -81,8 +92,8 @@ struct ObjectAlternative {
   // The witness's target for a name; kNone: it can't be one. `key`: num_keys if it isn't listed.
   static uint32_t target(const Witness& witness, uint32_t key, Place place);
   std::size_t memory_bytes() const {
-    return heap_bytes(others, required, usable, ordered, extras, refused, named, dependencies,
-                      needed_by, witnesses);
+    return heap_bytes(owned, others, required, usable, ordered, extras, refused, named) +
+           heap_bytes(dependencies, needed_by, witnesses);
   }
 };
 
@@ -91,6 +102,7 @@ struct ObjectUnion {
   uint32_t num_keys = 0;
   uint32_t num_labels = 0;
   bool endless = true;            // other names never run out
+  bool joint = false;             // some alternatives stand for one together
   bool quoted = false;            // some token can hold a whole name of the list
   StateId key_state = kDead;      // before a member name
   std::vector<uint32_t> reached;  // bit words: names that tokens from before a comma begin
@@ -125,6 +137,32 @@ struct AliveSet {
   const ObjectAlternative& get(const AliveAlternative& alive) const {
     return all->alternatives[alive.index];
   }
+  // Calls visit(entries) for each set of alternatives that stand for one together.
+  template <typename Visit>
+  void each_whole(Visit visit) const {
+    return each_whole(alternatives, visit);
+  }
+  template <typename Visit>
+  void each_whole(std::span<const AliveAlternative> entries, Visit visit) const {
+    for (std::size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
+      const Alternative& first = get(entries[begin]).identity;
+      for (++end; end < entries.size() && first.belongs_with(get(entries[end]).identity);) ++end;
+      visit(entries.subspan(begin, end - begin));
+    }
+  }
+  // Whether of each part of these, which stand for one together, some alternative passes.
+  template <typename Passes>
+  bool whole(std::span<const AliveAlternative> entries, Passes passes) const {
+    uint32_t parts = 0;
+    uint32_t last = kNone;
+    for (const AliveAlternative& entry : entries) {
+      const uint32_t part = get(entry).identity.part;
+      if (part == last || !passes(entry)) continue;
+      last = part;
+      ++parts;
+    }
+    return parts == get(entries[0]).num_parts;
+  }
   std::size_t memory_bytes() const { return heap_bytes(alternatives); }
 };
 
@@ -142,17 +180,23 @@ class ObjectUnions {
     for (AliveAlternative alive : from.alternatives) {
       if (keep(from.get(alive), alive)) kept.push_back(alive);
     }
+    if (from.all->joint) drop_incomplete(from, kept);
     if (kept.empty()) return nullptr;
     return kept == from.alternatives ? &from : &intern(from.union_id, kept);
   }
+  // Some object met so far takes other names; some of them only names of certain classes.
+  bool has_other_names() const { return has_other_names_; }
+  bool has_name_classes() const { return has_name_classes_; }
   std::size_t memory_bytes() const { return heap_bytes(union_ids_, unions_, alive_ids_, alive_); }
 
  private:
+  static void drop_incomplete(const AliveSet& from, std::vector<AliveAlternative>& kept);
   const AliveSet& intern(uint32_t union_id, std::span<const AliveAlternative> alternatives);
   std::unique_ptr<ObjectUnion> build(std::span<const Alternative> alternatives);
 
   JsonTables& tables_;
-  WordInterner union_ids_;  // (accept, shape)...
+  bool has_other_names_ = false, has_name_classes_ = false;
+  WordInterner union_ids_;  // (accept, shape, joint, part)...
   std::vector<std::unique_ptr<ObjectUnion>> unions_;
   WordInterner alive_ids_;  // [union, (index, met, must)...]
   std::vector<std::unique_ptr<AliveSet>> alive_;

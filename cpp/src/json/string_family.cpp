@@ -286,6 +286,7 @@ StringFrames::AllText StringFrames::find_all_text(const View& at) {
 bool StringFrames::reads_everything(LangId id, uint32_t state) {
   constexpr std::size_t kMaxStates = 64;
   Lang& lang = langs_(id);
+  if (lang.reads_everything()) return true;
   std::vector<uint32_t> states{state};
   for (std::size_t i = 0; i < states.size(); ++i) {
     uint32_t next = 0;

@@ -53,6 +53,7 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
                 "stop_token_ids or pass override_stop_tokens or terminate_without_stop_token=True");
   }
   needs_search_ = needs_search();
+  endless_names_ = !needs_search_ || spells_endless_names();
   const std::lock_guard lock(grammar_->mutex());
   start();
 }

@@ -80,6 +80,9 @@ class CompiledGrammar {
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
   void count_searched_place() { ++searched_places_; }
+  bool has_few_names(bool endless) const {
+    return json_ != nullptr && json_->has_few_names(endless);
+  }
   // Some array of unique items met so far may run out of values.
   bool has_few_values() const { return json_ != nullptr && json_->has_few_values(); }
   bool has_token_symbols() const { return has_token_symbols_; }

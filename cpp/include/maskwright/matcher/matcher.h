@@ -132,6 +132,7 @@ class Matcher {
   // Where the vocabulary cannot spell every text, see finish.cpp.
   class Search;
   bool needs_search() const;
+  bool spells_endless_names() const;
   bool readable(uint32_t node) const;
   struct Closed {
     uint32_t configs;
@@ -162,6 +163,8 @@ class Matcher {
   std::vector<uint32_t> stop_token_ids_;
   bool terminate_without_stop_token_;
   bool needs_search_ = false;
+  bool endless_names_ =
+      true;  // the tokens spell endlessly many, so a search need not tell them apart
   uint32_t step_ = 0;
 };
 
