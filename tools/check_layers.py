@@ -4,8 +4,8 @@ The layers, lowest first; each may use the ones before it and nothing after it:
 
     Python   errors, certificate, unicode, tokenizers -> ir -> frontends -> public API
              -> integrations, compat, chat, server, cli
-             `_core`, the compiled engine, is for the public API and above; a front-end never
-             sees it.
+             `_core` is for the public API and above; a front-end sees no engine, only what
+             `_native` takes from it: the writer of IR and the readers of schemas.
     C++      support -> ir -> automata -> json -> mask -> matcher -> batch -> bindings;
              `trie` knows the vocabulary and nothing of grammars, so it sees `support` only.
 
@@ -29,7 +29,7 @@ PACKAGE = "maskwright"
 # What each part of the Python package may import, besides itself. Modules directly in the package
 # that have no entry here (grammar.py, matcher.py, ...) are the public API.
 _BASE = frozenset({"errors"})
-_FRONT_END_NEEDS = _BASE | {"ir", "unicode", "certificate", "frontends"}
+_FRONT_END_NEEDS = _BASE | {"_native", "ir", "unicode", "certificate", "frontends"}
 _API_NEEDS = _FRONT_END_NEEDS | {"_core", "tokenizers"}
 _ABOVE_API = _API_NEEDS | {"api"}
 PYTHON_LAYERS: dict[str, frozenset[str]] = {
@@ -38,7 +38,8 @@ PYTHON_LAYERS: dict[str, frozenset[str]] = {
     "certificate": _BASE,
     "unicode": _BASE,
     "tokenizers": _BASE,
-    "ir": _BASE,
+    "_native": frozenset({"_core"}),
+    "ir": _BASE | {"_native"},
     "frontends": _FRONT_END_NEEDS,
     "api": _API_NEEDS,
     # The package itself only names what others define; `load` comes from the chat layer.

@@ -32,7 +32,13 @@ _MAX_WORD = 2**32 - 1
 # in the cache's dictionary and the garbage collector's lists.
 _OBJECT_BYTES = 900
 _REFERENCE_BYTES = 16
+# A str beside its characters, and its place in a tuple.
+_TEXT_BYTES = 72
 _MAX_KEY_CONTAINERS = 200_000
+
+
+_LIMITS = ("max_states", "max_targets", "max_clauses", "max_lang_states")
+_NO_LIMITS = (None,) * len(_LIMITS)
 
 
 class CompiledGrammar:
@@ -179,26 +185,19 @@ class GrammarCompiler:
             raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
         if precompute not in MODES:
             raise ValueError(f"precompute is {precompute!r}; expected one of {', '.join(MODES)}")
-        for name, value in (
-            ("precompute_seconds", precompute_seconds),
-            ("precompute_bytes", precompute_bytes),
-        ):
-            if not value > 0:
-                raise ValueError(f"{name} is {value}; expected more than 0")
+        if not precompute_seconds > 0:
+            raise ValueError(f"precompute_seconds is {precompute_seconds}; expected more than 0")
+        if not precompute_bytes > 0:
+            raise ValueError(f"precompute_bytes is {precompute_bytes}; expected more than 0")
         self._precompute = precompute
-        self._precomputer = Precomputer(max_threads, Budget(precompute_seconds, precompute_bytes))
-        limits = {
-            "max_states": max_states,
-            "max_targets": max_targets,
-            "max_clauses": max_clauses,
-            "max_lang_states": max_lang_states,
-        }
-        self._limits: dict[str, Any] = {
-            name: value for name, value in limits.items() if value is not None
-        }
-        for name, value in self._limits.items():
-            if not 1 <= value <= _MAX_WORD:
-                raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+        self._precomputer: Precomputer | None = None
+        if precompute != "lazy":
+            budget = Budget(precompute_seconds, precompute_bytes)
+            self._precomputer = Precomputer(max_threads, budget)
+        self._limits: dict[str, Any] = {}
+        given = (max_states, max_targets, max_clauses, max_lang_states)
+        if given != _NO_LIMITS:
+            self._limits = _checked_limits(given)
         self._tokenizer_info = tokenizer_info
         self._cache: CompileCache[CompiledGrammar] = CompileCache(
             _core.ByteLedger, cache_limit_bytes
@@ -269,11 +268,14 @@ class GrammarCompiler:
             from .frontends.json_schema.inputs import schema_of
 
             source = schema_of(schema)  # a class can be rebuilt: look at it anew
+        key: Hashable
+        if type(source) is str and registry is None and separators is None and not limits:
+            values = options.values()
+            key = "json-schema", source, *values, *map(type, values)  # 1 is not True
+        else:
+            key = _exact_key("json-schema", source, options)
         try:
-            return self._compile(
-                _exact_key("json-schema", source, options),
-                lambda: Grammar.from_json_schema(source, **options),
-            )
+            return self._compile(key, lambda: _schema_grammar(source, options))
         except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
             from .frontends.json_schema.blame import with_pointer
 
@@ -347,7 +349,7 @@ class GrammarCompiler:
         names = ("states", "masks", "cold_walks", "visited_nodes")
         totals = {name: sum(counts[name] for counts in counters) for name in names}
         tokenizer_bytes = self._tokenizer_info._core.memory_bytes  # noqa: SLF001  of this package
-        precomputing = self._precomputer.in_flight()
+        precomputing = 0 if self._precomputer is None else self._precomputer.in_flight()
         return CompilerStats(
             self._cache.stats(), tokenizer_bytes, precomputing=precomputing, **totals
         )
@@ -359,9 +361,11 @@ class GrammarCompiler:
             around = _object_bytes(grammar, key)
             core = _core.compile(grammar.ir, vocabulary, around_bytes=around, **self._limits)
             compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
+            if self._precomputer is None:
+                return compiled
             if self._precompute == "eager":
                 self._precomputer.run(core)
-            elif self._precompute == "background":
+            else:
                 self._precomputer.start(compiled)
             return compiled
 
@@ -370,14 +374,29 @@ class GrammarCompiler:
         return self._cache.get(key, build)
 
 
+def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
+    from .frontends.json_schema import compile_json_schema
+
+    return Grammar(*compile_json_schema(source, **options))
+
+
+def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
+    limits = {name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None}
+    for name, value in limits.items():
+        if not 1 <= value <= _MAX_WORD:
+            raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+    return limits
+
+
 def _object_bytes(grammar: Grammar, key: Hashable) -> int:
     """Return about how much memory the Python objects of a cached grammar take."""
-    parts: list[Any] = [grammar.ir]
-    if isinstance(key, tuple):
-        parts += key
     certificate = grammar.certificate
-    parts += [*certificate.narrowed, *certificate.ignored, *certificate.loosened]
-    return _OBJECT_BYTES + sum(getsizeof(part) + _REFERENCE_BYTES for part in parts)
+    texts = certificate.narrowed + certificate.ignored
+    size = _OBJECT_BYTES + len(grammar.ir)
+    size += sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
+    if isinstance(key, tuple) and len(key) > 1:
+        size += _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source
+    return size
 
 
 def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) -> Hashable:

@@ -32,19 +32,19 @@ class DoneFamily final : public Family {
 
 std::vector<Edge> RowBuilder::take() {
   std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.lo < b.lo; });
-  std::vector<Edge> joined;
+  std::size_t kept = 0;
   for (const Edge& edge : edges_) {
-    if (!joined.empty()) {
-      Edge& last = joined.back();
+    if (kept != 0) {
+      Edge& last = edges_[kept - 1];
       if (last.hi + 1 == edge.lo && last.op == edge.op && last.target == edge.target) {
         last.hi = edge.hi;
         continue;
       }
     }
-    joined.push_back(edge);
+    edges_[kept++] = edge;
   }
-  edges_.clear();
-  return joined;
+  edges_.resize(kept);
+  return std::move(edges_);
 }
 
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }

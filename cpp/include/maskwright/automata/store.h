@@ -143,12 +143,15 @@ struct Row {
 // and target are joined.
 class RowBuilder {
  public:
+  RowBuilder() { edges_.reserve(kUsual); }
   void add(uint8_t lo, uint8_t hi, StateId target, Op op = Op::kPlain) {
     edges_.push_back({lo, hi, op, target});
   }
   std::vector<Edge> take();
 
  private:
+  static constexpr std::size_t kUsual = 16;
+
   std::vector<Edge> edges_;
 };
 
