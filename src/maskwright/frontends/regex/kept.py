@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 
 from ...ir import Builder, Fragment
+from .classes import forget_classes
 from .lowering import lower
 
-__all__ = ["search"]
+__all__ = ["forget", "search"]
 
 _MAX_KEPT = 1024
 _MAX_BYTES = 8192
@@ -37,6 +38,13 @@ def search(builder: Builder, pattern: str) -> int:
         if len(ir) <= _MAX_BYTES:
             _keep(pattern, fragment)
     return builder.copy(fragment)
+
+
+def forget() -> None:
+    """Keep nothing of what was read so far. For measurements of a first reading."""
+    with _lock:
+        _kept.clear()
+    forget_classes()
 
 
 def _keep(pattern: str, fragment: Fragment) -> None:
