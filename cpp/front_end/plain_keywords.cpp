@@ -236,7 +236,8 @@ bool SchemaWalk::plain_count(PyObject* keyword, NodeKind kind, PyObject* low_key
   if (low_value.is_valid() && PyUnicode_Compare(keyword, high_key) == 0) return true;
   uint32_t low = 0;
   uint32_t high = 0;
-  if (!count_of(low_value.ptr(), 0, low) || !count_of(high_value.ptr(), kNone, high) || low > high) {
+  if (!count_of(low_value.ptr(), 0, low) || !count_of(high_value.ptr(), kNone, high) ||
+      low > high) {
     return false;
   }
   if (high_value.is_valid() || low > 0) parts_.push_back(builder_.bounds(kind, low, high));
@@ -261,8 +262,8 @@ bool SchemaWalk::plain_ref(PyObject* value) {
     parts_.push_back(boolean(target_found.schema.ptr()));
     return true;
   }
-  in_place_.push_back({frame_.schema, frame_.place, frame_.resource, frame_.resource,
-                       target_found.schema});
+  in_place_.push_back(
+      {frame_.schema, frame_.place, frame_.resource, frame_.resource, target_found.schema});
   parts_.push_back(target(target_found.schema.ptr(), target_found.place, frame_.resource));
   return true;
 }

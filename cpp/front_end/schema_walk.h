@@ -12,7 +12,8 @@
 // empty. Cost: linear in the reachable part of the schema; no Python object per schema or location.
 //
 // Handlers run Python, which may change the schema or drop it meanwhile. So what outlives one call
-// is held (every schema that was met, the members under conversion), and lists are read from a copy.
+// is held (every schema that was met, the members under conversion), and lists are read from a
+// copy.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -5,15 +5,19 @@ What comes out is not said; the process lives, and what is refused is refused by
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import threading
 from collections.abc import ItemsView
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from maskwright import Grammar
 from maskwright.errors import MaskwrightError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 DEPTH = 60  # more than is converted in one recursion
 
@@ -26,8 +30,8 @@ class Fresh(dict[str, Any]):
         names = [f"member{k}-{depth}" for k in range(3)]
         inner: Any = Fresh(depth=depth - 1) if depth else {"type": "integer"}
         made = {
-            "type": "".join(["obj", "ect"]),
-            "properties": {"".join(name): {"enum": ["".join([name, "x"])]} for name in names},
+            "type": "object",
+            "properties": {name: {"enum": [f"{name}x"]} for name in names},
             "allOf": [{"required": [names[0]]}, {"additionalProperties": inner}],
         }
         gc.collect(0)
@@ -39,7 +43,7 @@ class Meddler(str):
 
     __slots__ = ("victim",)
 
-    def __new__(cls, text: str, victim: Any) -> Meddler:
+    def __new__(cls, text: str, victim: Any) -> Self:
         made = super().__new__(cls, text)
         made.victim = victim
         return made
@@ -54,10 +58,8 @@ class Meddler(str):
 
 
 def convert(schema: Any) -> None:
-    try:
+    with contextlib.suppress(MaskwrightError, TypeError, RuntimeError):  # it may be refused
         Grammar.from_json_schema(schema, strict_mode=False)
-    except (MaskwrightError, TypeError, RuntimeError):
-        pass  # a dict that changes may be refused
 
 
 def test_objects_that_nobody_else_holds() -> None:
@@ -78,8 +80,7 @@ def test_keys_that_empty_their_schema(keyword: str) -> None:
 def test_lists_that_shrink() -> None:
     schema: dict[str, Any] = {"anyOf": []}
     branches: list[Any] = schema["anyOf"]
-    for k in range(200):
-        branches.append({"type": "object", "properties": {f"n{k}": {"pattern": f"^x{k}$"}}})
+    branches += [{"type": "object", "properties": {f"n{k}": {"pattern": "x"}}} for k in range(200)]
     stop = threading.Event()
 
     def meddle() -> None:
