@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "python_values.h"
+#include "front_end/python_values.h"
 #include "register.h"
 
 namespace nb = nanobind;

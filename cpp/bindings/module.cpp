@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include "front_end/register.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/support/version.h"
 #include "register.h"

@@ -9,5 +9,3 @@ void register_compiled(nanobind::module_& m);
 void register_matcher(nanobind::module_& m);
 void register_apply(nanobind::module_& m);
 void register_ir_builder(nanobind::module_& m);
-void register_schema_walk(nanobind::module_& m);
-void register_json_text(nanobind::module_& m);

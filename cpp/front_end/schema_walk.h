@@ -10,6 +10,10 @@
 // and an edge back to a location under construction gets a reserved node. Recursion is bounded: a
 // schema that is nested deeper gets a reserved node at once, and is converted when the stack is
 // empty. Cost: linear in the reachable part of the schema; no Python object per schema or location.
+//
+// Handlers run Python, which may change the schema or drop it meanwhile. So what outlives one call
+// is held (every schema that was met, the members under conversion), and lists are read from a
+// copy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -78,12 +82,12 @@ class SchemaWalk {
     nanobind::dict targets;  // of references, by their text: an index into targets_
   };
   struct Frame {
-    PyObject* schema = nullptr;
+    PyObject* schema = nullptr;  // held by converted_, as all schemas below
     Place place = 0;
     uint32_t resource = 0;
   };
   struct Target {
-    PyObject* schema;
+    nanobind::object schema;
     Place place;
   };
   struct Deferred {
@@ -161,12 +165,13 @@ class SchemaWalk {
   SchemaPlaces places_;
   std::vector<ResourceEntry> resources_;
   std::vector<Known> known_;
-  std::size_t num_known_ = 0;
+  std::vector<nanobind::object> converted_;  // the schemas in known_
   std::vector<Target> targets_;
   std::vector<Deferred> deferred_;
   std::vector<InPlace> in_place_;
   std::vector<Ignored> ignored_;
-  std::vector<std::pair<PyObject*, PyObject*>> pairs_;  // of the schemas under conversion
+  using Pair = std::pair<nanobind::object, nanobind::object>;
+  std::vector<Pair> pairs_;  // of the schemas under conversion
   uint32_t root_node_ = 0;
   uint32_t facts_ = 0;
   bool is_cyclic_ = false;

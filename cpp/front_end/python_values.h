@@ -9,26 +9,27 @@
 #include <string_view>
 #include <vector>
 
-// The items of any iterable, kept alive; lists and tuples are not copied.
+// The items of any iterable as they are now, kept alive.
 class Items {
  public:
-  explicit Items(nanobind::handle iterable) {
-    object_ = nanobind::steal(PySequence_Fast(iterable.ptr(), "expected an iterable"));
-    if (!object_.is_valid()) throw nanobind::python_error();
-    is_list_ = PyList_Check(object_.ptr());
-    size_ = is_list_ ? PyList_Size(object_.ptr()) : PyTuple_Size(object_.ptr());
+  explicit Items(nanobind::handle iterable)
+      : items_(nanobind::steal(PySequence_Tuple(iterable.ptr()))) {
+    if (!items_.is_valid()) throw nanobind::python_error();
   }
-  Py_ssize_t size() const { return size_; }
+  Py_ssize_t size() const { return PyTuple_Size(items_.ptr()); }
   // Borrowed.
-  PyObject* operator[](Py_ssize_t index) const {
-    return is_list_ ? PyList_GetItem(object_.ptr(), index) : PyTuple_GetItem(object_.ptr(), index);
-  }
+  PyObject* operator[](Py_ssize_t index) const { return PyTuple_GetItem(items_.ptr(), index); }
 
  private:
-  nanobind::object object_;
-  bool is_list_ = false;
-  Py_ssize_t size_ = 0;
+  nanobind::object items_;
 };
+
+// The value of a key of a dict; not valid: it is not there.
+inline nanobind::object value_of(PyObject* dict, PyObject* key) {
+  PyObject* value = PyDict_GetItemWithError(dict, key);
+  if (value == nullptr && PyErr_Occurred() != nullptr) throw nanobind::python_error();
+  return nanobind::borrow(value);
+}
 
 // The UTF-8 of a str, which must stay alive; false, with no error set, if it is none or has none.
 inline bool utf8_of(PyObject* text, std::string_view& result) {

@@ -36,13 +36,6 @@ uint32_t type_named(PyObject* name) {
 bool is_array(PyObject* value) { return PyList_Check(value) || PyTuple_Check(value); }
 bool is_schema(PyObject* value) { return PyDict_Check(value) || PyBool_Check(value); }
 
-// The value of a keyword; nullptr: it is not there.
-PyObject* value_of(PyObject* schema, PyObject* keyword) {
-  PyObject* value = PyDict_GetItemWithError(schema, keyword);
-  if (value == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
-  return value;
-}
-
 bool texts_of(const Items& items, std::vector<std::string_view>& texts) {
   texts.resize(static_cast<std::size_t>(items.size()));
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -138,41 +131,42 @@ bool SchemaWalk::plain_type(PyObject* value) {
 bool SchemaWalk::plain_properties(PyObject* keyword) {
   const KeywordNames& names = keywords();
   PyObject* schema = frame_.schema;
-  PyObject* members = value_of(schema, names.properties);
-  PyObject* others = value_of(schema, names.additional_properties);
-  if (value_of(schema, names.pattern_properties) != nullptr) return false;
-  if (members != nullptr && PyUnicode_Compare(keyword, names.properties) != 0) return true;
-  if (members != nullptr && !PyDict_CheckExact(members)) return false;
-  if (others != nullptr && !is_schema(others)) return false;
+  const nb::object members = value_of(schema, names.properties);
+  const nb::object others = value_of(schema, names.additional_properties);
+  if (value_of(schema, names.pattern_properties).is_valid()) return false;
+  if (members.is_valid() && PyUnicode_Compare(keyword, names.properties) != 0) return true;
+  if (members.is_valid() && !PyDict_CheckExact(members.ptr())) return false;
+  if (others.is_valid() && !is_schema(others.ptr())) return false;
   const std::size_t begin = pairs_.size();
   std::string_view text;
   Py_ssize_t at = 0;
   PyObject* name = nullptr;
   PyObject* value = nullptr;
-  while (members != nullptr && PyDict_Next(members, &at, &name, &value) != 0) {
+  while (members.is_valid() && PyDict_Next(members.ptr(), &at, &name, &value) != 0) {
     if (!utf8_of(name, text)) {
       pairs_.resize(begin);
       return false;
     }
-    pairs_.emplace_back(name, value);
+    pairs_.emplace_back(nb::borrow(name), nb::borrow(value));
   }
   const std::size_t end = pairs_.size();
   std::vector<IrBuilder::Member> named(end - begin);
   for (std::size_t i = begin; i < end; ++i) {
-    named[i - begin].node = node_below(pairs_[i].second, names.properties, {pairs_[i].first});
+    named[i - begin].node =
+        node_below(pairs_[i].second.ptr(), names.properties, {pairs_[i].first.ptr()});
   }
   uint32_t rest = kNone;
   if (!named.empty()) facts_ |= kNamedMembers;
-  if (others != nullptr) {
-    if (others == Py_True && named.empty() && !strict_) return true;
-    rest = node_below(others, names.additional_properties, {});
+  if (others.is_valid()) {
+    if (others.ptr() == Py_True && named.empty() && !strict_) return true;
+    rest = node_below(others.ptr(), names.additional_properties, {});
   } else if (!named.empty()) {
     facts_ |= kOpenMembers;
   } else {
     return true;
   }
   for (std::size_t i = begin; i < end; ++i) {
-    named[i - begin].key = builder_.bytes_ref(utf8(pairs_[i].first));
+    named[i - begin].key = builder_.bytes_ref(utf8(pairs_[i].first.ptr()));
   }
   pairs_.resize(begin);
   parts_.push_back(builder_.object(named, {}, rest));
@@ -181,7 +175,7 @@ bool SchemaWalk::plain_properties(PyObject* keyword) {
 
 // One schema for all items.
 bool SchemaWalk::plain_items(PyObject* keyword, PyObject* value) {
-  if (!is_schema(value) || value_of(frame_.schema, keywords().prefix_items) != nullptr) {
+  if (!is_schema(value) || value_of(frame_.schema, keywords().prefix_items).is_valid()) {
     return false;
   }
   if (value == Py_True && !strict_) return true;
@@ -237,15 +231,16 @@ bool SchemaWalk::plain_several(PlainKeyword form, PyObject* keyword, PyObject* v
 // Integers in order; the first keyword of the two makes the node.
 bool SchemaWalk::plain_count(PyObject* keyword, NodeKind kind, PyObject* low_key,
                              PyObject* high_key) {
-  PyObject* low_value = value_of(frame_.schema, low_key);
-  PyObject* high_value = value_of(frame_.schema, high_key);
-  if (low_value != nullptr && PyUnicode_Compare(keyword, high_key) == 0) return true;
+  const nb::object low_value = value_of(frame_.schema, low_key);
+  const nb::object high_value = value_of(frame_.schema, high_key);
+  if (low_value.is_valid() && PyUnicode_Compare(keyword, high_key) == 0) return true;
   uint32_t low = 0;
   uint32_t high = 0;
-  if (!count_of(low_value, 0, low) || !count_of(high_value, kNone, high) || low > high) {
+  if (!count_of(low_value.ptr(), 0, low) || !count_of(high_value.ptr(), kNone, high) ||
+      low > high) {
     return false;
   }
-  if (high_value != nullptr || low > 0) parts_.push_back(builder_.bounds(kind, low, high));
+  if (high_value.is_valid() || low > 0) parts_.push_back(builder_.bounds(kind, low, high));
   return true;
 }
 
@@ -263,13 +258,13 @@ bool SchemaWalk::plain_ref(PyObject* value) {
     targets[nb::handle(value)] = number;
   }
   const Target target_found = targets_[number];
-  if (PyBool_Check(target_found.schema)) {
-    parts_.push_back(boolean(target_found.schema));
+  if (PyBool_Check(target_found.schema.ptr())) {
+    parts_.push_back(boolean(target_found.schema.ptr()));
     return true;
   }
-  in_place_.push_back({frame_.schema, frame_.place, frame_.resource, frame_.resource,
-                       nb::borrow(target_found.schema)});
-  parts_.push_back(target(target_found.schema, target_found.place, frame_.resource));
+  in_place_.push_back(
+      {frame_.schema, frame_.place, frame_.resource, frame_.resource, target_found.schema});
+  parts_.push_back(target(target_found.schema.ptr(), target_found.place, frame_.resource));
   return true;
 }
 
@@ -279,8 +274,7 @@ bool SchemaWalk::follow(PyObject* reference, Target& target) {
   if (text.find_first_of("%~") != std::string_view::npos) return false;
   if (text.size() > 1 && text[1] != '/') return false;
   const ResourceEntry& entry = resources_[frame_.resource];
-  const nb::object root = entry.resource.attr("schema");
-  PyObject* schema = root.ptr();  // the resource keeps it alive
+  nb::object schema = entry.resource.attr("schema");
   std::vector<nb::object> tokens;
   text.remove_prefix(1);
   while (!text.empty()) {
@@ -289,14 +283,15 @@ bool SchemaWalk::follow(PyObject* reference, Target& target) {
     text.remove_prefix(token.size());
     tokens.push_back(nb::steal(
         PyUnicode_FromStringAndSize(token.data(), static_cast<Py_ssize_t>(token.size()))));
-    schema = PyDict_Check(schema) ? value_of(schema, tokens.back().ptr()) : nullptr;
-    if (schema == nullptr) return false;
-    if (PyDict_Check(schema)) {
-      PyObject* identifier = value_of(schema, entry.table->id_keyword());
-      if (identifier != nullptr && PyUnicode_Check(identifier)) return false;
+    if (!PyDict_Check(schema.ptr())) return false;
+    schema = value_of(schema.ptr(), tokens.back().ptr());
+    if (!schema.is_valid()) return false;
+    if (PyDict_Check(schema.ptr())) {
+      const nb::object identifier = value_of(schema.ptr(), entry.table->id_keyword());
+      if (identifier.is_valid() && PyUnicode_Check(identifier.ptr())) return false;
     }
   }
-  if (!is_schema(schema)) return false;
+  if (!is_schema(schema.ptr())) return false;
   target = {schema, places_.enter(entry.resource.attr("location"))};
   for (const nb::object& token : tokens) target.place = places_.below(target.place, token);
   return true;

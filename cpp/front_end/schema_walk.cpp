@@ -84,13 +84,13 @@ const SchemaWalk::Known* SchemaWalk::find_known(PyObject* schema, uint32_t resou
 }
 
 SchemaWalk::Known& SchemaWalk::known(PyObject* schema, uint32_t resource) {
-  if (2 * (num_known_ + 1) > known_.size()) grow_known();
+  if (2 * (converted_.size() + 1) > known_.size()) grow_known();
   const std::size_t mask = known_.size() - 1;
   std::size_t at = slot_of(schema, resource, known_.size());
   for (; known_[at].schema != nullptr; at = (at + 1) & mask) {
     if (known_[at].schema == schema && known_[at].resource == resource) return known_[at];
   }
-  ++num_known_;
+  converted_.push_back(nb::borrow(schema));
   known_[at] = {schema, resource, kOpen};
   return known_[at];
 }
@@ -173,27 +173,28 @@ uint32_t SchemaWalk::defer(PyObject* schema, Place place, uint32_t resource) {
 
 void SchemaWalk::walk_keywords(PyObject* schema) {
   const std::size_t begin = pairs_.size();
-  nb::object kept;  // what the pairs are borrowed from
   if (PyDict_CheckExact(schema)) {
     Py_ssize_t at = 0;
     PyObject* keyword = nullptr;
     PyObject* value = nullptr;
-    while (PyDict_Next(schema, &at, &keyword, &value) != 0) pairs_.emplace_back(keyword, value);
+    while (PyDict_Next(schema, &at, &keyword, &value) != 0) {
+      pairs_.emplace_back(nb::borrow(keyword), nb::borrow(value));
+    }
   } else {  // a subclass may have an order of its own
-    kept = nb::list(nb::handle(schema).attr("items")());
-    for (const nb::handle pair : nb::borrow<nb::list>(kept)) {
-      pairs_.emplace_back(PyTuple_GetItem(pair.ptr(), 0), PyTuple_GetItem(pair.ptr(), 1));
+    for (const nb::handle pair : nb::list(nb::handle(schema).attr("items")())) {
+      pairs_.emplace_back(pair[0], pair[1]);
     }
   }
   const std::size_t end = pairs_.size();
   if (table().ref_alone() && PyDict_Contains(schema, keywords().ref) == 1) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (!has_effect_beside_ref(pairs_[i].first)) ignore_unknown(pairs_[i].first);
+      if (!has_effect_beside_ref(pairs_[i].first.ptr())) ignore_unknown(pairs_[i].first.ptr());
     }
-    apply(keywords().ref, PyDict_GetItemWithError(schema, keywords().ref));
+    apply(keywords().ref, value_of(schema, keywords().ref).ptr());
     return;
   }
-  for (std::size_t i = begin; i < end; ++i) apply(pairs_[i].first, pairs_[i].second);
+  // Held by pairs_, also where that is moved as it grows.
+  for (std::size_t i = begin; i < end; ++i) apply(pairs_[i].first.ptr(), pairs_[i].second.ptr());
 }
 
 void SchemaWalk::ignore_unknown(PyObject* keyword) {
