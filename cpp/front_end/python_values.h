@@ -31,6 +31,12 @@ inline nanobind::object value_of(PyObject* dict, PyObject* key) {
   return nanobind::borrow(value);
 }
 
+inline bool has_key(PyObject* dict, PyObject* key) {
+  const int found = PyDict_Contains(dict, key);
+  if (found < 0) throw nanobind::python_error();
+  return found == 1;
+}
+
 // The UTF-8 of a str, which must stay alive; false, with no error set, if it is none or has none.
 inline bool utf8_of(PyObject* text, std::string_view& result) {
   if (!PyUnicode_Check(text)) return false;

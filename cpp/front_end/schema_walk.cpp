@@ -30,6 +30,24 @@ std::size_t slot_of(PyObject* schema, uint32_t resource, std::size_t size) {
   return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> 32) & (size - 1);
 }
 
+// An ordered dict has an order of its own; what other subclasses make of their items is not asked.
+template <typename Visit>
+void each_item(PyObject* dict, Visit visit) {
+  static PyObject* const type =
+      nb::object(nb::module_::import_("collections").attr("OrderedDict")).release().ptr();
+  const nb::handle ordered(type);
+  if (PyObject_IsInstance(dict, ordered.ptr()) == 1) {
+    for (const nb::handle pair : nb::list(ordered.attr("items")(nb::handle(dict)))) {
+      visit(nb::object(pair[0]).ptr(), nb::object(pair[1]).ptr());
+    }
+    return;
+  }
+  Py_ssize_t at = 0;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  while (PyDict_Next(dict, &at, &key, &value) != 0) visit(key, value);
+}
+
 }  // namespace
 
 // Puts back what a conversion changes, also where it ends by an exception that someone handles.
@@ -173,20 +191,11 @@ uint32_t SchemaWalk::defer(PyObject* schema, Place place, uint32_t resource) {
 
 void SchemaWalk::walk_keywords(PyObject* schema) {
   const std::size_t begin = pairs_.size();
-  if (PyDict_CheckExact(schema)) {
-    Py_ssize_t at = 0;
-    PyObject* keyword = nullptr;
-    PyObject* value = nullptr;
-    while (PyDict_Next(schema, &at, &keyword, &value) != 0) {
-      pairs_.emplace_back(nb::borrow(keyword), nb::borrow(value));
-    }
-  } else {  // a subclass may have an order of its own
-    for (const nb::handle pair : nb::list(nb::handle(schema).attr("items")())) {
-      pairs_.emplace_back(pair[0], pair[1]);
-    }
-  }
+  each_item(schema, [&](PyObject* keyword, PyObject* value) {
+    pairs_.emplace_back(nb::borrow(keyword), nb::borrow(value));
+  });
   const std::size_t end = pairs_.size();
-  if (table().ref_alone() && PyDict_Contains(schema, keywords().ref) == 1) {
+  if (table().ref_alone() && has_key(schema, keywords().ref)) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!has_effect_beside_ref(pairs_[i].first.ptr())) ignore_unknown(pairs_[i].first.ptr());
     }
@@ -198,7 +207,7 @@ void SchemaWalk::walk_keywords(PyObject* schema) {
 }
 
 void SchemaWalk::ignore_unknown(PyObject* keyword) {
-  if (!PyUnicode_CheckExact(keyword)) {
+  if (!PyUnicode_Check(keyword)) {
     nb::handle(self_).attr("_refuse_key")(nb::handle(keyword), location());
   }
   ignore(keyword);
@@ -237,7 +246,7 @@ uint32_t SchemaWalk::node_below(PyObject* value, PyObject* keyword, Token token)
     const Place place = token.is_index          ? places_.below(frame_.place, keyword, token.index)
                         : token.text != nullptr ? places_.below(frame_.place, keyword, token.text)
                                                 : places_.below(frame_.place, keyword);
-    if (PyDict_Contains(value, table().id_keyword()) == 1) {
+    if (has_key(value, table().id_keyword())) {
       const nb::object document = nb::handle(self_).attr("document");
       resource = resource_id(document.attr("enter")(nb::handle(value), places_.location(place),
                                                     resources_[frame_.resource].resource));

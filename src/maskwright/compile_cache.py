@@ -17,6 +17,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from .forks import renew_in_children
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
@@ -88,6 +90,12 @@ class CompileCache(Generic[_Value]):
         self._ledger = new_ledger()  # of the entries
         self._size = 0  # as last looked at
         self._hits = self._misses = self._evictions = 0
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Forget what other threads of a parent process compute: they don't in a forked child."""
+        self._lock = threading.Lock()
+        self._flights = {}
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Return the entry of a key, made by ``make`` if there is none.

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from . import _core
+from .forks import renew_in_children
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future
 
     from .compiler import CompiledGrammar
@@ -56,22 +58,33 @@ class Precomputer:
     def __init__(self, max_threads: int, budget: Budget) -> None:
         self._max_threads = max_threads
         self._budget = budget
+        self.renew()
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Begin without threads, as a forked child is."""
         self._changed = threading.Condition()  # guards what follows
         self._pool: ThreadPoolExecutor | None = None
         self._waiting: set[Future[None]] = set()
 
     def run(self, core: _core.CompiledGrammar) -> None:
         """Compute masks in this thread; returns when nothing or no budget is left."""
-        _core.Precompute(core).run(self._budget.seconds, self._budget.memory_bytes)
+        _in_slices(_core.Precompute(core), self._budget, lambda: True)
 
     def start(self, compiled: CompiledGrammar) -> None:
-        """Have a thread compute masks; returns at once. A failure is logged."""
+        """Have a thread compute masks; returns at once. A failure is logged.
+
+        A program that ends takes no more work: nothing is done then.
+        """
         grammar = weakref.ref(compiled)
         with self._changed:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self._max_threads, "maskwright-precompute")
                 weakref.finalize(self, self._pool.shutdown, wait=False, cancel_futures=True)
-            future = self._pool.submit(_work, grammar, self._budget)
+            try:
+                future = self._pool.submit(_work, grammar, self._budget)
+            except RuntimeError:  # after the interpreter's shutdown has begun
+                return
             self._waiting.add(future)
         future.add_done_callback(self._finish)
 
@@ -99,8 +112,15 @@ def _work(grammar: weakref.ref[CompiledGrammar], budget: Budget) -> None:
         return
     work = _core.Precompute(compiled._core)  # noqa: SLF001  of this package
     del compiled
+    _in_slices(
+        work, budget, lambda: grammar() is not None and threading.main_thread().is_alive()
+    )
+
+
+def _in_slices(work: _core.Precompute, budget: Budget, is_wanted: Callable[[], bool]) -> None:
+    """Work until nothing or no budget is left, or it is not wanted; signals are seen meanwhile."""
     left = budget.seconds
-    while left > 0 and grammar() is not None and threading.main_thread().is_alive():
+    while left > 0 and is_wanted():
         if not work.run(min(_SLICE_SECONDS, left), budget.memory_bytes):
             return
         left -= _SLICE_SECONDS

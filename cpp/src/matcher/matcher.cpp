@@ -324,6 +324,13 @@ std::vector<StateId> Matcher::place() const {
   return states;
 }
 
+bool Matcher::is_in_number() const {
+  const std::lock_guard lock(grammar_->mutex());
+  return std::ranges::any_of(configs(), [&](const Config& config) {
+    return grammar_->store().state(config.state).family == FamilyId::kNumber;
+  });
+}
+
 TextClass Matcher::free_text() const {
   const std::lock_guard lock(grammar_->mutex());
   const auto all = configs();

@@ -69,6 +69,7 @@ void Precompute::visit(Matcher at) {
 }
 
 void Precompute::add(Matcher at, Rank rank) {
+  if (at.is_in_number() && num_numbers_++ >= kMaxNumbers) return;
   if (places_.intern(at.place()).inserted) waiting_[rank].push_back(std::move(at));
 }
 

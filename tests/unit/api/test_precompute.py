@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
+import signal
 import threading
 import weakref
 from typing import Any
@@ -174,3 +176,39 @@ def test_a_failure_is_logged_and_poisons_nothing(
 def test_bad_arguments(info: TokenizerInfo, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         GrammarCompiler(info, **arguments)
+
+
+def test_work_that_comes_after_the_pool_has_ended_is_not_done(info: TokenizerInfo) -> None:
+    compiler = GrammarCompiler(info, precompute="background")
+    compiler.compile_json_schema(SCHEMA)
+    assert compiler._precomputer is not None
+    assert compiler._precomputer._pool is not None
+    compiler._precomputer._pool.shutdown()
+    assert compiler.compile_json_schema({"type": "integer"}) is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_waits_for_no_thread_of_its_parent(info: TokenizerInfo) -> None:
+    """Neither for a compilation that runs in the parent, nor for its pool."""
+    compiler = GrammarCompiler(info, precompute="background", max_threads=1)
+    compiler.compile_json_schema(SCHEMA)
+    key, gate, begun = ("a key",), threading.Event(), threading.Event()
+
+    def hang() -> Any:
+        begun.set()
+        gate.wait(WAIT_SECONDS)
+        return compiler.compile_json_schema(SCHEMA)
+
+    thread = threading.Thread(target=lambda: compiler._cache.get(key, hang))
+    thread.start()
+    assert begun.wait(WAIT_SECONDS)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(WAIT_SECONDS)
+        found = compiler._cache.get(key, lambda: compiler.compile_json_schema({"type": "null"}))
+        waited = compiler._precomputer is not None and compiler._precomputer.wait(WAIT_SECONDS / 2)
+        os._exit(0 if waited and cold_walks(found) > 0 else 1)
+    _, status = os.waitpid(child, 0)
+    gate.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 0

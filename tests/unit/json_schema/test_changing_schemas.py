@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import threading
-from collections.abc import ItemsView
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,23 +19,22 @@ from maskwright.errors import MaskwrightError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-DEPTH = 60  # more than is converted in one recursion
+class Odd(dict[str, Any]):
+    """Its items are said to be what no dict has."""
+
+    def items(self) -> Any:
+        self.clear()
+        return [1, (), ("type",)]
 
 
-class Fresh(dict[str, Any]):
-    """Its items are new objects each time, and nobody else holds them."""
+class Unequal(str):
+    """A key that can't be compared."""
 
-    def items(self) -> ItemsView[str, Any]:
-        depth = self["depth"]
-        names = [f"member{k}-{depth}" for k in range(3)]
-        inner: Any = Fresh(depth=depth - 1) if depth else {"type": "integer"}
-        made = {
-            "type": "object",
-            "properties": {name: {"enum": [f"{name}x"]} for name in names},
-            "allOf": [{"required": [names[0]]}, {"additionalProperties": inner}],
-        }
-        gc.collect(0)
-        return made.items()
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("not to be compared")
 
 
 class Meddler(str):
@@ -62,9 +61,33 @@ def convert(schema: Any) -> None:
         Grammar.from_json_schema(schema, strict_mode=False)
 
 
-def test_objects_that_nobody_else_holds() -> None:
-    for _ in range(5):
-        convert(Fresh(depth=DEPTH))
+def test_subclasses_are_read_as_dicts() -> None:
+    schema = Odd(type="object", properties=Odd(a=Odd(const=1)), required=["a"])
+    plain = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}
+    assert Grammar.from_json_schema(schema).ir == Grammar.from_json_schema(plain).ir
+    ordered = OrderedDict(b=True, a=True)
+    ordered.move_to_end("b")
+    schema = Odd(type="object", properties=ordered)
+    assert str(Grammar.from_json_schema(schema)).index("a") < str(
+        Grammar.from_json_schema(schema)
+    ).index("b")
+
+
+@pytest.mark.parametrize("name", ["$id", "$ref", "properties", "title"])
+def test_keys_that_cannot_be_compared(name: str) -> None:
+    key = Unequal(name)
+    with pytest.raises((ValueError, MaskwrightError)):
+        Grammar.from_json_schema({"properties": {"a": {key: 3, "type": "string"}}})
+    with pytest.raises((ValueError, MaskwrightError)):
+        Grammar.from_json_schema({key: 3, "type": "string"}, dialect="draft7")
+
+
+def test_keys_of_a_kind_of_str() -> None:
+    class Name(str):
+        __slots__ = ()
+
+    named = Grammar.from_json_schema({Name("type"): "string", Name("title"): "x"})
+    assert named.ir == Grammar.from_json_schema({"type": "string", "title": "x"}).ir
 
 
 @pytest.mark.parametrize("keyword", ["properties", "additionalProperties", "$ref", "minLength"])

@@ -54,6 +54,7 @@ class Matcher {
   // For precompute.h: the states that the text has got to and those of the frames around them,
   // without counts and members; and the characters of which any text may come next.
   std::vector<StateId> place() const;
+  bool is_in_number() const;
   TextClass free_text() const;
   std::vector<std::string> likely_texts() const;
 

@@ -41,6 +41,8 @@ class Precompute {
   // Tokens and texts tried at one place, so that no place takes long.
   static constexpr std::size_t kMaxTokens = 256;
   static constexpr std::size_t kMaxTexts = 256;
+  // Places in numbers: there are as many as there are ways to write one.
+  static constexpr uint32_t kMaxNumbers = 200;
 
   void visit(Matcher at);
   enum Rank : uint8_t { kForced, kLikely, kOther, kRanks };
@@ -53,6 +55,7 @@ class Precompute {
   std::shared_ptr<CompiledGrammar> grammar_;
   WordInterner places_;
   std::array<std::deque<Matcher>, kRanks> waiting_;  // to be visited
+  uint32_t num_numbers_ = 0;
   std::vector<uint32_t> row_;
 };
 
