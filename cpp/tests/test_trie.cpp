@@ -136,6 +136,35 @@ TEST_CASE("subtrees say what their texts are made of") {
   CHECK(described > 100);
 }
 
+TEST_CASE("children are listed where there are many, and found by byte") {
+  std::vector<std::string> tokens = random_tokens(4);
+  for (int byte = 0; byte < 256; byte += 3)
+    tokens.push_back("a" + std::string(1, static_cast<char>(byte)));
+  const auto size = static_cast<uint32_t>(tokens.size());
+  const Vocabulary vocabulary(tokens, size, {}, {});
+  uint32_t listed = 0;
+  for (uint32_t node = 0; node < vocabulary.num_nodes(); ++node) {
+    std::map<uint8_t, uint32_t> children;
+    for (uint32_t at = node + 1; at < vocabulary.next(node); at = vocabulary.next(at)) {
+      children[vocabulary.byte(at)] = at;
+    }
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+      const auto found = children.find(static_cast<uint8_t>(byte));
+      CHECK(vocabulary.child(node, static_cast<uint8_t>(byte)) ==
+            (found == children.end() ? Vocabulary::kNoNode : found->second));
+    }
+    const Vocabulary::Children* list = vocabulary.children(node);
+    if (list == nullptr) continue;
+    ++listed;
+    REQUIRE(list->bytes.size() == children.size());
+    for (std::size_t i = 0; i < list->bytes.size(); ++i) {
+      CHECK(children[list->bytes[i]] == list->nodes[i]);
+    }
+    CHECK(std::ranges::is_sorted(list->bytes));
+  }
+  CHECK(listed >= 1);
+}
+
 TEST_CASE("byte-closed: each byte that occurs is a token") {
   CHECK(Vocabulary({"a", "b", "ab"}, 3, {}, {}).byte_closed());
   CHECK_FALSE(Vocabulary({"a", "ab"}, 2, {}, {}).byte_closed());

@@ -24,6 +24,7 @@ PIECES = [
     *(b"a", b"b", b"ab", b"id", b"name", b"abc", b"0", b"12", b" ", b"  ", b"\n", b"-", b"_", b"."),
     *("é".encode(), "😀".encode(), "€".encode()[:2], "€".encode()[2:], b"\xff", b"\xc3", b"\xa9"),
     *(b'":', b'",', b'"}', b'{"', b',"', b': "', b'": "', b'","', b'""', b"}", b",", b":", b"1"),
+    *("\u2028".encode(), b"\xe2\x80", b"\\r", b"123", b"1.5", b"e9", b"/", b"   "),
 ]
 STRINGS = [
     {"type": "string"},
@@ -41,6 +42,15 @@ STRINGS = [
     {"anyOf": [{"type": "string", "maxLength": 2}, {"type": "string", "pattern": "^a"}]},
     {"not": {"const": "ab"}, "type": "string"},
     {"type": "string", "not": {"pattern": "^ab"}},
+    {"type": "string", "pattern": "^.*$"},
+    {"type": "string", "pattern": "^(.+)/(.+)$", "maxLength": 9},
+    {"type": "string", "pattern": "a.b"},
+    {"type": "string", "pattern": "^[0-9a-f]{4}-[0-9a-f]{4}"},
+    {"type": "string", "pattern": "^[a-z0-9-]+(\\.[a-z]+)*$", "maxLength": 50},
+    {"type": "string", "pattern": "^\\d+\\.\\d+.*$", "maxLength": 12},
+    {"type": "string", "minLength": 1, "maxLength": 500},
+    {"type": "string", "format": "date-time"},
+    {"type": "string", "format": "uri"},
 ]
 NAMES = {"a": True, "ab": {"type": "string"}, "id": {"type": "integer"}, "name": True, 'a"b': True}
 OBJECTS = [
@@ -52,6 +62,10 @@ OBJECTS = [
     {"type": "object", "properties": {"": True, ",": {"type": "integer"}}, "required": [","]},
     {"type": "object", "properties": NAMES, "patternProperties": {"^a": {"type": "string"}}},
     {"type": "object", "properties": NAMES, "propertyNames": {"maxLength": 3}},
+    {"type": "object", "patternProperties": {"^[a-z_-]{1,60}$": {}}, "additionalProperties": False},
+    {"type": "object", "patternProperties": {"^[a-z]{1,3}$": {}}, "additionalProperties": False},
+    {"type": "object", "properties": NAMES, "patternProperties": {"^.+$": {"type": "null"}}},
+    {"type": "object", "properties": NAMES, "propertyNames": {"pattern": "^[a-z0-9]+$"}},
     {
         "anyOf": [
             {"type": "object", "properties": {"a": {"const": 1}, "ab": True}, "required": ["a"]},

@@ -65,7 +65,9 @@ const FreeRun& Store::find_free_run(StateId id) {
   auto run = std::make_unique<FreeRun>();
   Family& own = family(states_[id].family);
   run->others_known = (states_[id].flags & kNotPlain) == 0;
-  run->text.beyond_ascii = follow_utf8(id, run->others_known);
+  run->text.escapes = own.reads_escapes(id);
+  // What is read by its escape leads back as it is, too.
+  run->text.beyond_ascii = run->text.escapes || follow_utf8(id, run->others_known);
   for (const Edge& edge : row(id).edges) {
     const bool back = own.unhindered(edge) == id;
     for (uint32_t value = edge.lo; value <= edge.hi; ++value) {
@@ -77,10 +79,7 @@ const FreeRun& Store::find_free_run(StateId id) {
       }
     }
   }
-  if (own.reads_escapes(id)) {
-    run->text.escapes = true;
-    run->others.remove('\\');
-  }
+  if (run->text.escapes) run->others.remove('\\');
   free_runs_.push_back(std::move(run));
   states_[id].free_run = free_runs_.back().get();
   return *free_runs_.back();

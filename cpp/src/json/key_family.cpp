@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "json/key_register.h"
+#include "json/text_region.h"
 
 namespace maskwright {
 
@@ -17,6 +18,17 @@ void append_allowed(Words reg, KeyRange range, KeyWords& key) {
   const uint32_t last = (range.hi - 1) / 32;
   for (uint32_t index = range.lo / 32; index <= last; ++index) {
     key.push_back(bit_word(reg, index, range));
+  }
+}
+
+// The bytes at which the spelling of a code point of the name may begin, and are not of the text.
+void add_name(std::string_view name, FreeRun& run) {
+  for (const char unit : name) {
+    const auto byte = static_cast<uint8_t>(unit);
+    const bool begins = byte < 0x80 ? kRawText.has(byte) : byte >= 0xC0;
+    const bool inside =
+        byte < 0x80 ? run.text.has(byte) : run.text.beyond_ascii && !run.text.misses(byte);
+    if (begins && !inside) run.others.add(byte);
   }
 }
 
@@ -139,8 +151,10 @@ Op KeyFrames::op_between(const View& from, StateId target) const {
 void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
   std::vector<SpellingStep> steps;
   spelling_steps(static_cast<Spelling>(from.spelling), 0, steps);
+  std::array<StateId, static_cast<std::size_t>(Spelling::kCount)> targets{};
   for (const SpellingStep& step : steps) {
-    const StateId target = moved(step.next, from.list, from.position);
+    StateId& target = targets[static_cast<std::size_t>(step.next)];
+    if (target == kDead) target = moved(step.next, from.list, from.position);
     const Op op = op_between(from, target);
     row.add(step.byte, step.byte, target, op);
     if (step.twin != 0) row.add(step.twin, step.twin, target, op);
@@ -180,16 +194,60 @@ Target KeyFrames::scan(StateId state, Reg reg, uint8_t byte, StateId edge_target
   return {alive ? edge_target : kDead, alive ? reg : 0};
 }
 
+bool KeyFrames::reads_escapes(StateId state) {
+  if (is_exact(state)) return false;
+  const View at = view(store_.content(state));
+  if (at.spelling != static_cast<uint32_t>(Spelling::kBetween)) return false;
+  return all_lead_to(at.position, lists_[at.list]->arcs(at.position));
+}
+
 // Where names that aren't listed may come and are of one class, whatever is read can become one.
 bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                           uint32_t& length) {
   if (is_exact(state)) return false;
   const View at = view(store_.content(state));
-  if (at.spelling == kBeforeQuote || !reads_any(at, regs.get(reg))) return false;
   length = kUnbounded;
+  if (at.spelling != static_cast<uint32_t>(Spelling::kBetween)) return false;
+  if (!reads_any(at, regs.get(reg))) return find_region(at, regs.get(reg), run);
   run.text = kSpelledText;
   run.others.add('"');
   run.others_known = true;
+  return true;
+}
+
+// Text behind which there are always endlessly many names of an allowed class.
+bool KeyFrames::find_region(const View& at, std::span<const uint32_t> words, FreeRun& run) const {
+  const KeyLang& lang = *lists_[at.list];
+  const NameClasses* names = lang.only_classes();
+  if (names == nullptr || lang.place(at.position) == kDeadLang) return false;
+  const auto any_left = [&](uint32_t state, uint32_t least) {
+    for (uint32_t c = 0; c < names->size(); ++c) {
+      const bool left = names->count(state, c) >= least;
+      if (left && is_allowed(words, lang.label_base(0) + c)) return true;
+    }
+    return false;
+  };
+  std::vector<Lang::Arc> kept;
+  const auto arcs_to = [&](uint32_t state, auto condition) {
+    kept.clear();
+    for (const Lang::Arc& arc : names->arcs(state)) {
+      if (condition(arc.target)) kept.push_back(arc);
+    }
+    return std::span<const Lang::Arc>(kept);
+  };
+  const auto endless = [&](uint32_t state) { return any_left(state, kUnbounded); };
+  const TextRegion region =
+      find_text_region([&](uint32_t state) { return arcs_to(state, endless); },
+                       lang.place(at.position), store_.max_advance());
+  if (region.length != kUnbounded) return false;
+  run = region.run;
+  const auto few = [&](uint32_t state) { return !endless(state) && any_left(state, 1); };
+  for (const uint32_t state : region.states) {
+    add_bytes_read(arcs_to(state, few), run.text, run.others);
+  }
+  for (uint32_t key = at.first.lo; key < at.first.hi; ++key) {
+    add_name(lang.rest(key, at.position), run);
+  }
   return true;
 }
 

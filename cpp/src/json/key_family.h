@@ -57,6 +57,7 @@ class KeyFrames final : public KeyFamily {
   void expand(StateId state, RowBuilder& row) override;
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
+  bool reads_escapes(StateId state) override;
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
@@ -99,6 +100,7 @@ class KeyFrames final : public KeyFamily {
                              const RegisterPool& regs);
   uint32_t doubts(StateId inside, Reg names, const RegisterPool& regs);
   bool reads_any(const View& at, std::span<const uint32_t> words) const;
+  bool find_region(const View& at, std::span<const uint32_t> words, FreeRun& run) const;
   std::span<const uint32_t> near_names(StateId inside);
   StateId same_for_tokens(StateId inside, std::span<const uint32_t> words);
   void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts, KeyWords& key);

@@ -117,9 +117,14 @@ uint32_t KeyLang::intern_ahead(bool endless, std::span<const uint64_t> counts) {
 }
 
 uint32_t KeyLang::ahead_of(uint32_t position) {
-  std::vector<uint64_t> counts(bases_.back() - size(), 0);
-  count(position, 1, counts);
-  return intern_ahead(endless(position), counts);
+  if (position >= ahead_of_.size()) ahead_of_.resize(positions_.size(), kNone);
+  uint32_t& known = ahead_of_[position];
+  if (known == kNone) {
+    std::vector<uint64_t> counts(bases_.back() - size(), 0);
+    count(position, 1, counts);
+    known = intern_ahead(endless(position), counts);
+  }
+  return known;
 }
 
 uint32_t KeyLang::ahead_of(uint32_t position, std::span<const CodeRange> ranges) {

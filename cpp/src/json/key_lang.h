@@ -75,6 +75,12 @@ class KeyLang {
     return false;
   }
 
+  // If there is one: where it is at the position, kDeadLang if it is nowhere.
+  const NameClasses* only_classes() const {
+    return classes_.size() == 1 ? classes_.front() : nullptr;
+  }
+  uint32_t place(uint32_t position) const { return places(position)[0]; }
+
   uint32_t size() const { return static_cast<uint32_t>(begin_.size() - 1); }
   uint32_t num_labels() const { return bases_.back(); }
   // The position behind the same text if no listed name were possible there.
@@ -84,7 +90,7 @@ class KeyLang {
   uint32_t label_base(std::size_t i) const { return bases_[i]; }
   std::size_t memory_bytes() const {
     return heap_bytes(code_points_, begin_, classes_, bases_, listed_, text_, positions_, aheads_,
-                      arcs_);
+                      ahead_of_, arcs_);
   }
 
  private:
@@ -116,8 +122,9 @@ class KeyLang {
   std::vector<std::vector<uint32_t>>
       listed_;  // per NameClasses whose names can run out: class of each key
   std::vector<Lang::Arc> text_;
-  WordInterner positions_;  // {lo, hi, depth, place in each NameClasses}
-  WordInterner aheads_;     // {endless, (label, count)...}
+  WordInterner positions_;          // {lo, hi, depth, place in each NameClasses}
+  WordInterner aheads_;             // {endless, (label, count)...}
+  std::vector<uint32_t> ahead_of_;  // by position, kNone if not yet known
   std::vector<std::unique_ptr<std::vector<Lang::Arc>>> arcs_;
 };
 

@@ -246,11 +246,7 @@ bool StringFrames::reads_escapes(StateId state) {
   if (at.spelling != Spelling::kBetween) return false;
   for (uint32_t i = 0; i < at.size(); ++i) {
     const Item item = at.item(i);
-    uint32_t next = 0;  // code points below lead back
-    for (const Lang::Arc& arc : langs_(item.lang).arcs(item.state)) {
-      if (arc.lo <= next && arc.target == item.state) next = arc.hi + 1;
-    }
-    if (next != kMaxCodePoint + 1) return false;
+    if (!all_lead_to(item.state, langs_(item.lang).arcs(item.state))) return false;
   }
   return true;
 }
@@ -258,83 +254,51 @@ bool StringFrames::reads_escapes(StateId state) {
 // --- texts that can be read whatever they are
 // ------------------------------------------------------
 
-bool StringFrames::reads_all(StateId state, Reg /*reg*/, const RegisterPool& /*regs*/, FreeRun& run,
+bool StringFrames::reads_all(StateId state, Reg reg, const RegisterPool& /*regs*/, FreeRun& run,
                              uint32_t& length) {
-  const auto [entry, added] = all_texts_.try_emplace(state);
-  if (added) entry->second = find_all_text(view(state));
-  run = entry->second.run;
-  length = entry->second.length;
+  const auto [entry, added] = regions_.try_emplace(state);
+  const View at = view(state);
+  if (added) entry->second = find_region(at);
+  const Region& known = entry->second;
+  run = known.text.run;
+  length = known.text.length;
+  if (length == 0 || !known.bounded) return length != 0;
+  // No token comes near the upper bound, so the item is alive wherever it is; or it is until the
+  // same count in all of the region.
+  if (length == kUnbounded && reg < at.clipped) return true;
+  if (length != kUnbounded || known.last_count == kUnbounded) return false;
+  length = known.last_count - std::min(reg, known.last_count);
   return length != 0;
 }
 
-StringFrames::AllText StringFrames::find_all_text(const View& at) {
-  AllText none;
-  if (at.spelling != Spelling::kBetween) return none;
+// Of one item that no lower bound hinders; if there are others, of one that reads any text.
+StringFrames::Region StringFrames::find_region(const View& at) {
+  if (at.spelling != Spelling::kBetween) return {};
   for (uint32_t i = 0; i < at.size(); ++i) {
     const Item item = at.item(i);
-    if (item.max != kUnbounded || !reads_everything(item.lang, item.state)) continue;
-    AllText all{{kSpelledText, {}, true}, kUnbounded};
-    all.run.others.add('"');
-    return all;
-  }
-  if (at.size() != 1 || at.item(0).bounded()) return none;
-  return chain_text(at.item(0).lang, at.item(0).state);
-}
-
-// Every code point leads to a state of which the same is true, as in a search for a pattern. False
-// where that would take long to find out.
-bool StringFrames::reads_everything(LangId id, uint32_t state) {
-  constexpr std::size_t kMaxStates = 64;
-  Lang& lang = langs_(id);
-  std::vector<uint32_t> states{state};
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    uint32_t next = 0;
-    for (const Lang::Arc& arc : lang.arcs(states[i])) {
-      if (arc.lo != next) return false;
-      next = arc.hi + 1;
-      if (std::ranges::find(states, arc.target) == states.end()) states.push_back(arc.target);
-    }
-    if (next != kMaxCodePoint + 1 || states.size() > kMaxStates) return false;
-  }
-  return true;
-}
-
-// A state from which a class of ASCII characters leads to one state, and from there to the next, as
-// in [A-Z]{8}: for so many steps, behind which no character of the class can come.
-StringFrames::AllText StringFrames::chain_text(LangId id, uint32_t state) {
-  constexpr uint32_t kMaxSteps = 256;
-  Lang& lang = langs_(id);
-  AllText chain;
-  chain.run.others_known = true;
-  chain.run.others.add('\\');
-  chain.run.others.add('"');
-  for (uint32_t at = state; chain.length < kMaxSteps; ++chain.length) {
-    TextClass text;
-    uint32_t target = kDeadLang;
-    bool single = true;
-    for (const Lang::Arc& arc : lang.arcs(at)) {
-      single = single && arc.hi < 0x80 && (target == kDeadLang || target == arc.target);
-      target = arc.target;
-      for (uint32_t c = arc.lo; c <= std::min<uint32_t>(arc.hi, 0x7F); ++c) {
-        if (kRawText.has(static_cast<uint8_t>(c))) text.add(static_cast<uint8_t>(c));
-      }
-    }
-    if (chain.length == 0) chain.run.text = text;
-    if (single && target != kDeadLang && text == chain.run.text) {
-      if (target == at) return {};  // a free run
-      at = target;
-      continue;
-    }
-    const bool over = !text.has_any_of(chain.run.text);
-    for (uint8_t byte = 0x20; byte < 0x80; ++byte) {
-      if (text.has(byte)) chain.run.others.add(byte);
-    }
-    for (const Lang::Arc& arc : lang.arcs(at)) {
-      if (arc.hi >= 0x80) return {};
-    }
-    return over ? chain : AllText{};
+    if (item.min != 0 || (at.size() > 1 && item.max != kUnbounded)) continue;
+    Lang& lang = langs_(item.lang);
+    Region found{find_text_region([&](uint32_t state) { return lang.arcs(state); }, item.state,
+                                  store_.max_advance()),
+                 item.bounded(), kUnbounded};
+    const bool any = found.text.length == kUnbounded && found.text.run.text == kSpelledText;
+    if (at.size() > 1 && !any) continue;
+    if (found.bounded) found.last_count = last_count(item, found.text);
+    return found;
   }
   return {};
+}
+
+// Up to which count the item is alive in all states of the region, and behind which in none;
+// kUnbounded if there is no such count.
+uint32_t StringFrames::last_count(const Item& item, const TextRegion& region) {
+  uint32_t last = kUnbounded;
+  for (const uint32_t state : region.states) {
+    const uint32_t least = shortest(item, state);
+    if (least > item.max || (last != kUnbounded && last != item.max - least)) return kUnbounded;
+    last = item.max - least;
+  }
+  return last;
 }
 
 // Removes the items that cannot finish after `count` code points and lower bounds that are met.

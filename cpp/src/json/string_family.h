@@ -34,6 +34,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/text_region.h"
 #include "json/unescape_branch.h"
 #include "maskwright/json/strings.h"
 #include "maskwright/support/heap_bytes.h"
@@ -58,7 +59,8 @@ class StringFrames final : public StringFamily {
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(moves_, move_ids_, horizons_, lang_states_);
+    return heap_block(sizeof(*this)) +
+           heap_bytes(moves_, move_ids_, horizons_, last_counts_, regions_, lang_states_);
   }
 
  private:
@@ -98,10 +100,11 @@ class StringFrames final : public StringFamily {
     bool probed;  // `sure` is known
   };
 
-  // What reads_all() says; none: length 0.
-  struct AllText {
-    FreeRun run;
-    uint32_t length = 0;
+  struct Region {  // what reads_all() says
+    TextRegion text;
+    bool bounded = false;  // the item that it is of
+    uint32_t last_count = kUnbounded;
+    std::size_t memory_bytes() const { return heap_bytes(text); }
   };
 
   static View view(std::span<const uint32_t> content);
@@ -117,9 +120,8 @@ class StringFrames final : public StringFamily {
   uint32_t move_id(StateId target, uint32_t advance);
   SetId closing_set(const View& from, uint32_t count);
 
-  AllText find_all_text(const View& at);
-  bool reads_everything(LangId lang, uint32_t state);
-  AllText chain_text(LangId lang, uint32_t state);
+  Region find_region(const View& at);
+  uint32_t last_count(const Item& item, const TextRegion& region);
   Target settle(StateId target, uint32_t count);
   std::span<const uint32_t> lang_states(const View& at, const Item& item);
   bool alive(const View& at, const Item& item, uint32_t count);
@@ -135,7 +137,7 @@ class StringFrames final : public StringFamily {
   // The last counts at which states live, kUnbounded if there is none, where what is read leads
   // back.
   std::unordered_map<StateId, uint32_t> last_counts_;
-  std::unordered_map<StateId, AllText> all_texts_;
+  std::unordered_map<StateId, Region> regions_;
   std::vector<uint32_t> lang_states_;  // scratch of lang_states()
 };
 

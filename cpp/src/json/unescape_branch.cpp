@@ -1,6 +1,7 @@
 #include "json/unescape_branch.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace maskwright {
@@ -33,13 +34,26 @@ void add_bytes(SpellingBranch& branch, const SpellingStep& step) {
   if (step.twin != 0) add_byte(branch, step.twin);
 }
 
+// Steps, and what each may lead to.
+struct Steps {
+  std::vector<SpellingStep> steps;
+  std::vector<CodeRange> ranges;  // of all but a wide one, which comes last
+  bool wide;
+
+  Steps(Spelling spelling, uint32_t value) {
+    spelling_steps(spelling, value, steps);
+    wide = !steps.empty() && is_wide(steps.back().next);
+    ranges.reserve(steps.size());
+    for (const SpellingStep& step : narrow()) ranges.push_back(reach(step.next, step.value).first);
+  }
+  std::span<const SpellingStep> narrow() const {
+    return std::span(steps).first(steps.size() - (wide ? 1 : 0));
+  }
+};
+
 // The steps between two code points, which never change.
-std::span<const SpellingStep> steps_between() {
-  static const std::vector<SpellingStep> steps = [] {
-    std::vector<SpellingStep> made;
-    spelling_steps(Spelling::kBetween, 0, made);
-    return made;
-  }();
+const Steps& steps_between() {
+  static const Steps steps(Spelling::kBetween, 0);
   return steps;
 }
 
@@ -51,11 +65,13 @@ bool covers(Arcs arcs, CodeRange range) {
 // ends make one run; a step with a border inside is a run of its own.
 class NarrowSteps {
  public:
-  NarrowSteps(std::span<const SpellingStep> steps, uint32_t num_items, const ItemArcs& arcs)
-      : steps_(steps), num_items_(num_items), arcs_(arcs), breaks_(steps.size() + 1, 0) {
-    ranges_.reserve(steps.size());
-    run_of_.reserve(steps.size());
-    for (const SpellingStep& step : steps) ranges_.push_back(reach(step.next, step.value).first);
+  NarrowSteps(const Steps& steps, uint32_t num_items, const ItemArcs& arcs)
+      : steps_(steps.narrow()),
+        ranges_(steps.ranges),
+        num_items_(num_items),
+        arcs_(arcs),
+        breaks_(steps_.size() + 1, 0) {
+    run_of_.reserve(steps_.size());
   }
 
   void run(std::vector<SpellingBranch>& out) {
@@ -119,9 +135,9 @@ class NarrowSteps {
   }
 
   std::span<const SpellingStep> steps_;
+  std::span<const CodeRange> ranges_;
   uint32_t num_items_;
   const ItemArcs& arcs_;
-  std::vector<CodeRange> ranges_;
   std::vector<uint8_t> breaks_;   // a run begins at this step
   std::vector<uint32_t> run_of_;  // per step
   std::vector<SpellingBranch> runs_;
@@ -159,15 +175,13 @@ Arcs arcs_within(Arcs arcs, CodeRange range) {
 
 std::vector<SpellingBranch> spelling_branches(Spelling spelling, uint32_t value, uint32_t num_items,
                                               const ItemArcs& arcs) {
-  std::vector<SpellingStep> made;
-  if (spelling != Spelling::kBetween) spelling_steps(spelling, value, made);
-  const auto steps =
-      spelling == Spelling::kBetween ? steps_between() : std::span(std::as_const(made));
-  const std::size_t wide = !steps.empty() && is_wide(steps.back().next) ? 1 : 0;
+  std::optional<Steps> made;
+  if (spelling != Spelling::kBetween) made.emplace(spelling, value);
+  const Steps& steps = made.has_value() ? *made : steps_between();
   std::vector<SpellingBranch> out;
-  NarrowSteps(steps.first(steps.size() - wide), num_items, arcs).run(out);
-  if (wide != 0) {
-    SpellingBranch branch = judge_wide(steps.back(), num_items, arcs);
+  NarrowSteps(steps, num_items, arcs).run(out);
+  if (steps.wide) {
+    SpellingBranch branch = judge_wide(steps.steps.back(), num_items, arcs);
     if (!branch.hits.empty()) out.push_back(std::move(branch));
   }
   return out;

@@ -336,11 +336,15 @@ uint32_t MaskStore::keep(uint32_t key) {
   KeyWords words;
   words.reserve(2 * found.escapes.size());
   std::unordered_map<SetId, uint32_t> index;
+  uint32_t last = 0;
   for (const auto& [node, returned] : found.escapes) {
-    const auto [at, added] = index.try_emplace(returned, entry.sets.size());
-    if (added) entry.sets.push_back(returned);
+    if (entry.sets.empty() || entry.sets[last] != returned) {
+      const auto [at, added] = index.try_emplace(returned, entry.sets.size());
+      if (added) entry.sets.push_back(returned);
+      last = at->second;
+    }
     words.push_back(node);
-    words.push_back(at->second);
+    words.push_back(last);
   }
   entry.escapes = escape_lists_.intern(words).id;
   if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);

@@ -8,7 +8,12 @@
 // What makes it short: a state that reads free text takes the words of the text as one bitmap and
 // walks the residue (trie/token_classes.h); a subtree of such text is taken at once; whitespace
 // that changes nothing is a loop, and what follows it is the same behind every run; behind a
-// quotation mark that begins a token, any JSON text is a list of words.
+// quotation mark that begins a token, any JSON text is a list of words. Of a node with many
+// children only those are looked at whose bytes the state reads. Where one configuration starts at
+// many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
+// (mask_walk_starts.cpp). Nearly always a single
+// configuration is on the way, in a state that only reads or may return besides: such a step is a
+// look-up in its row (mask_walk_steps.cpp).
 //
 // Cost: linear in the nodes that the states can read.
 #pragma once
@@ -67,16 +72,39 @@ class MaskWalk {
     Config config;
     bool taken;
   };
+  // The places of a path below one of its places.
+  struct Below {
+    uint32_t first, last;
+    const Vocabulary::Children* children;  // null, or all of them
+    bool empty() const { return first >= last; }
+  };
   // The closed configurations at one depth of the walk. A single one is kept apart with its row:
   // that is nearly every node of nearly every walk.
   struct Depth {
     bool single = false;
-    bool reads_only = false;  // the single state has nothing but its row
     bool whitespace = false;
     bool loops = false;  // whitespace changes nothing but the length of its run
     Config config;
     const Row* row = nullptr;
     ConfigSet set;
+
+    // How far the walk below has come.
+    Below below{0, 0, nullptr};
+    bool general = false;  // not a single configuration that only reads
+    uint32_t child = 0;    // in below.children
+    const Edge* edge = nullptr;
+    ByteSet read;
+  };
+  // Nodes at which the same configurations are, side by side, and what is below them.
+  struct Bundle {
+    struct Branch {
+      uint8_t byte;
+      uint32_t node;
+      auto operator<=>(const Branch&) const = default;
+    };
+    std::vector<uint32_t> nodes;
+    std::vector<Branch> branches;  // by byte
+    std::size_t at = 0;            // in the branches
   };
   // What a walk needs and nothing keeps: as large as the vocabulary, so a thread has one for all
   // grammars.
@@ -84,37 +112,72 @@ class MaskWalk {
     std::vector<uint32_t> found;
     std::vector<uint64_t> touched;
     std::vector<Depth> levels;
+    std::vector<Bundle> bundles;
+    std::unique_ptr<Arena> arena;
   };
+  struct Place {
+    uint32_t at = 0;
+    const Edge* edge = nullptr;
+  };
+  struct TriePath;
+  struct ResiduePath;
 
   void swap_scratch();
   void add_token_symbols(StateId state);
   FreeRun free_run(const Config& config, uint32_t& length);
   std::shared_ptr<const Residue> take_words(const Config& config);
+  void keep_ranges();
   void keep_found(Result& result);
+  void walk_nested_starts();
   void take_starts(std::size_t index, ConfigSet& set);
+  bool joins(uint32_t node);
+  bool are_apart() const;
+  void walk_together(const Config& config);
+  void follow_together();
+  void open_bundle(uint32_t level);
+  bool step_together(uint8_t byte, uint32_t level);
+  bool arrive_together(std::span<const uint32_t> nodes, Depth& here);
+  void note_unsure(std::span<const uint32_t> nodes);
 
-  // Walks what lies on the path below a node; levels_[depth - base] holds the closed configurations
-  // at it. Starts that the walk comes by join it, so that no trie node is read twice.
+  // Walks the places of a path below one; levels_[level] holds the closed configurations there.
+  // Starts that the walk comes by join it, so that no trie node is read twice.
   template <typename Path>
-  void follow(Path path, uint32_t node, uint32_t base);
-  void follow_subtree(uint32_t node, uint32_t base);
+  void follow(const Path& path, Below below, uint32_t top);
+  void follow_subtree(uint32_t node, uint32_t level);
+  void follow_residue(const Residue& residue, uint32_t level);
+  void begin_below(Depth& from, Below below);
+  template <typename Path>
+  bool next_place(const Path& path, Depth& from, Place& place) const;
+  static bool next_child(Depth& from, Place& place);
+  bool step(const Edge& edge, uint32_t node, uint32_t level, bool last);
+  bool step_set(uint32_t node, uint32_t level, bool joined);
   // Ways to be done with a subtree at once; false if they don't apply.
-  bool follow_spaces(const Depth& depth, uint32_t node, uint32_t base);
-  bool follow_quoted(const Depth& depth, uint32_t node);
+  bool follow_spaces(const Depth& depth, uint32_t node);
+  bool follow_quoted(const Depth& depth, uint32_t node, uint32_t level);
   bool take_free_run(const Depth& depth, uint32_t node);
+  bool take_closings(const Depth& depth, uint32_t node);
+  bool reads_back(const Depth& depth);
+  bool is_far_from_bounds(const Config& config);
   void follow_exits(std::span<const Spaces::Exit> exits, const ConfigSet& after, bool unsure,
-                    uint32_t most, uint32_t base);
+                    uint32_t most);
 
-  bool step_single(const Depth& from, uint32_t node, Depth& to);
+  bool end_inside(const Config& config, uint16_t flags, uint32_t node);
   bool loop(const Depth& from, Depth& to);
   bool loops(const ConfigSet& set, bool alone) const;
+  ByteSet readable(const Depth& depth);
   bool is_over(const Depth& depth) const;
+  bool is_inside(const ConfigSet& set) const;
   bool note_unsure(uint32_t node);
   bool arrive(uint32_t node, Depth& depth);
   bool enter(uint32_t node, ConfigSet& set);
   void settle(Depth& depth, bool alone);
-  void allow_all(std::span<const uint32_t> tokens) {
-    for (const uint32_t token : tokens) allow(token);
+  void allow_range(Vocabulary::TokenRange range) {
+    if (range.begin == range.end) return;
+    if (!ranges_.empty() && ranges_.back().end == range.begin) {
+      ranges_.back().end = range.end;
+    } else {
+      ranges_.push_back(range);
+    }
   }
 
   const Ir& ir_;
@@ -129,9 +192,14 @@ class MaskWalk {
   std::vector<uint32_t> found_;
   std::vector<uint64_t> touched_;  // a bit for each word of found_ that may not be 0
   std::vector<Depth> levels_;
+  std::vector<Bundle> bundles_;
   Result result_;
+  bool spelled_ = false;  // the text is any that JSON spells, from the root on
   // Scratch that stays.
-  std::vector<Start> starts_;  // by node
+  std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_
+  std::vector<uint32_t> ids_;
+  std::vector<Start> starts_;   // by node
+  std::size_t next_start_ = 0;  // none before it lies ahead of the walk
   std::vector<SetId> returned_;
 };
 

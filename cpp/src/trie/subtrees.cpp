@@ -9,23 +9,17 @@
 
 namespace maskwright {
 
-namespace {
-
-constexpr uint32_t kSmall = 4;  // nodes below which a subtree is not described
-
-}  // namespace
-
 void Vocabulary::build_subtrees() {
   struct Facts {
     Subtree subtree;
     uint8_t valid = 0xFF;  // bit s: every text below is fine in decoder state s
   };
   std::vector<Facts> facts(num_nodes());
-  subtree_index_.assign(num_nodes(), kNoSubtree);
+  subtree_index_.assign(num_nodes(), 0);
   for (uint32_t node = num_nodes(); node-- > 0;) {
     Facts& here = facts[node];
-    for (uint32_t child = node + 1; child < next_[node]; child = next_[child]) {
-      const uint8_t byte = bytes_[child];
+    for (uint32_t child = node + 1; child < next(node); child = next(child)) {
+      const uint8_t byte = this->byte(child);
       const Facts& below = facts[child];
       TextClass& text = here.subtree.text;
       text.beyond_ascii |= below.subtree.text.beyond_ascii || byte >= 0x80;
@@ -42,7 +36,7 @@ void Vocabulary::build_subtrees() {
       }
     }
     here.subtree.utf8 = (here.valid & 1) != 0;
-    if (next_[node] - node > kSmall) {
+    if (next(node) - node > kSmallSubtree) {
       subtree_index_[node] = static_cast<uint32_t>(subtrees_.size());
       subtrees_.push_back(here.subtree);
     }

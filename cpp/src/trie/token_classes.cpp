@@ -64,6 +64,7 @@ TokenClasses::TokenClasses(const Vocabulary& vocabulary)
   build_bitmaps();
   build_ways();
   build_quoted();
+  build_closings();
   build_spaces();
 }
 
@@ -157,6 +158,24 @@ void TokenClasses::build_quoted() {
   quoted_residue_ = with_next(std::move(nodes));
 }
 
+void TokenClasses::build_closings() {
+  std::vector<Spelled> at(vocabulary_.max_token_length() + 1);
+  for (uint32_t node = 1; node < vocabulary_.num_nodes();) {
+    const uint32_t depth = vocabulary_.depth(node);
+    const Spelled& before = at[depth - 1];
+    const bool closes = vocabulary_.byte(node) == '"' && before.between();
+    if (closes) closings_.push_back(node);
+    if (!closes) at[depth] = spell(before, vocabulary_.byte(node));
+    const bool over = closes || at[depth].spelling == Spelling::kCount;
+    node = over ? vocabulary_.next(node) : node + 1;
+  }
+}
+
+std::span<const uint32_t> TokenClasses::closings(uint32_t first, uint32_t last) const {
+  const auto begin = std::ranges::lower_bound(closings_, first);
+  return {begin, std::lower_bound(begin, closings_.end(), last)};
+}
+
 void TokenClasses::build_spaces() {
   for (uint32_t top = 1; top < vocabulary_.num_nodes(); top = vocabulary_.next(top)) {
     if (!is_space(vocabulary_.byte(top))) continue;
@@ -179,6 +198,10 @@ void TokenClasses::build_spaces() {
 
 std::shared_ptr<const TokenClasses::Bitmap> TokenClasses::words(const TextClass& text,
                                                                 uint32_t max_code_points) const {
+  for (std::size_t lead = 0xC0; lead < 256; ++lead) {
+    const auto byte = static_cast<uint8_t>(lead);
+    if (text.misses(byte) && common_.has(byte)) return nullptr;
+  }
   const uint32_t longest = std::max(long_.empty() ? kShort - 1 : long_.front().first,
                                     escaped_.empty() ? 0 : escaped_.back().first);
   const uint32_t most = std::min(max_code_points, longest);
@@ -197,6 +220,10 @@ TokenClasses::Bitmap TokenClasses::make_words(const TextClass& text,
   Bitmap out = utf8_;
   take_out(1, 0, kAscii, text, out);
   if (!text.beyond_ascii) remove(out, block(0));
+  for (std::size_t lead = 0xC0; lead < 256 && text.missing != 0; ++lead) {
+    const auto byte = static_cast<uint8_t>(lead);
+    if (text.misses(byte)) take_out_below(byte, out);
+  }
   if (max_code_points < kShort) {
     for (std::size_t w = 0; w < words_; ++w) out[w] &= up_to_[max_code_points][w];
   }
@@ -210,6 +237,16 @@ TokenClasses::Bitmap TokenClasses::make_words(const TextClass& text,
     set(out, id);
   }
   return out;
+}
+
+// Removes the tokens with a byte that has a list.
+void TokenClasses::take_out_below(uint8_t byte, Bitmap& out) const {
+  for (uint32_t i = way_begin_[byte]; i < way_begin_[byte + 1U]; ++i) {
+    if (vocabulary_.byte(ways_[i]) != byte) continue;
+    for (const uint32_t id : vocabulary_.tokens_from(ways_[i])) {
+      out[id / 32] &= ~(1U << id % 32);
+    }
+  }
 }
 
 // Removes the tokens with one of the bytes [first, first + size) that are not of the class.
@@ -277,7 +314,7 @@ std::size_t TokenClasses::memory_bytes() const {
   std::size_t words = blocks_.capacity() + utf8_.capacity() + ways_.capacity() +
                       up_to_.size() * words_ + known_words_.size() * words_ +
                       2 * (long_.capacity() + escaped_.capacity() + quoted_residue_.nodes.size()) +
-                      quoted_words_.capacity();
+                      quoted_words_.capacity() + closings_.capacity();
   for (const Way& way : known_ways_) {
     if (way.residue != nullptr) words += 2 * way.residue->nodes.capacity();
   }

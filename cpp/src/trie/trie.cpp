@@ -10,6 +10,9 @@ namespace maskwright {
 
 namespace {
 
+constexpr std::size_t kWide = 12;  // children
+constexpr std::size_t kMostWide = 0xFFFF;
+
 void check_ids(std::span<const uint32_t> ids, uint32_t vocab_size, const std::string& what) {
   for (const uint32_t id : ids) {
     if (id >= vocab_size) {
@@ -47,6 +50,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
     if (tokens_[id].empty()) ordinary_[id] = false;
   }
   build_trie();
+  build_children();
   build_subtrees();
   find_names();
   classes_ = std::make_unique<const TokenClasses>(*this);
@@ -63,14 +67,11 @@ void Vocabulary::build_trie() {
   std::vector<uint32_t> path;  // nodes from the root to the last token's node
   const auto open = [&](uint8_t byte, uint32_t depth) {
     path.push_back(num_nodes());
-    bytes_.push_back(byte);
+    nodes_.push_back({0, static_cast<uint32_t>(token_ids_.size()), byte, false, 0});
     depths_.push_back(depth);
-    next_.push_back(0);
-    leads_to_quote_.push_back(false);
-    token_begin_.push_back(static_cast<uint32_t>(token_ids_.size()));
     if (byte != '"') return;
-    for (std::size_t i = path.size(); i-- > 0 && !leads_to_quote_[path[i]];) {
-      leads_to_quote_[path[i]] = true;
+    for (std::size_t i = path.size(); i-- > 0 && !nodes_[path[i]].leads_to_quote;) {
+      nodes_[path[i]].leads_to_quote = true;
     }
   };
   open(0, 0);
@@ -80,7 +81,7 @@ void Vocabulary::build_trie() {
     const auto common = static_cast<std::size_t>(
         std::mismatch(previous.begin(), previous.end(), text.begin(), text.end()).first -
         previous.begin());
-    for (; path.size() > common + 1; path.pop_back()) next_[path.back()] = num_nodes();
+    for (; path.size() > common + 1; path.pop_back()) nodes_[path.back()].next = num_nodes();
     for (std::size_t i = common; i < text.size(); ++i) {
       open(static_cast<uint8_t>(text[i]), static_cast<uint32_t>(i + 1));
       spellable_[static_cast<uint8_t>(text[i])] = true;
@@ -89,13 +90,28 @@ void Vocabulary::build_trie() {
     max_token_length_ = std::max(max_token_length_, static_cast<uint32_t>(text.size()));
     previous = text;
   }
-  for (const uint32_t node : path) next_[node] = num_nodes();
-  token_begin_.push_back(static_cast<uint32_t>(token_ids_.size()));
+  for (const uint32_t node : path) nodes_[node].next = num_nodes();
+  nodes_.push_back({0, static_cast<uint32_t>(token_ids_.size()), 0, false, 0});
   std::array<bool, 256> alone{};
-  for (uint32_t node = 1; node < num_nodes(); node = next_[node]) {
-    alone[bytes_[node]] = !tokens_at(node).empty();
+  for (uint32_t node = 1; node < num_nodes(); node = next(node)) {
+    alone[byte(node)] = !tokens_at(node).empty();
   }
   byte_closed_ = alone == spellable_;
+}
+
+void Vocabulary::build_children() {
+  Children here;
+  for (uint32_t node = 0; node < num_nodes(); ++node) {
+    here.bytes.clear();
+    here.nodes.clear();
+    for (uint32_t child = node + 1; child < next(node); child = next(child)) {
+      here.bytes.push_back(byte(child));
+      here.nodes.push_back(child);
+    }
+    if (here.nodes.size() < kWide || children_.size() == kMostWide) continue;
+    children_.push_back(here);
+    nodes_[node].wide = static_cast<uint16_t>(children_.size());
+  }
 }
 
 void Vocabulary::find_names() {
@@ -118,25 +134,32 @@ bool Vocabulary::quote(std::string_view text) const {
   return std::ranges::binary_search(quoted_, text);
 }
 
+uint32_t Vocabulary::child(uint32_t node, uint8_t byte) const {
+  if (const Children* all = children(node); all != nullptr) {
+    const auto at = std::ranges::lower_bound(all->bytes, byte);
+    if (at == all->bytes.end() || *at != byte) return kNoNode;
+    return all->nodes[static_cast<std::size_t>(at - all->bytes.begin())];
+  }
+  const uint32_t end = next(node);
+  uint32_t child = node + 1;
+  while (child < end && nodes_[child].byte != byte) child = next(child);
+  return child < end ? child : kNoNode;
+}
+
 bool Vocabulary::end_name(std::string_view text) const {
   if (std::ranges::binary_search(escaped_ends_, text)) return true;
   uint32_t node = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const auto byte = static_cast<uint8_t>(i < text.size() ? text[i] : '"');
-    const uint32_t end = next_[node];
-    uint32_t child = node + 1;
-    while (child < end && bytes_[child] != byte) child = next_[child];
-    if (child >= end) return false;
-    node = child;
+    node = child(node, byte);
+    if (node == kNoNode) return false;
   }
   return true;
 }
 
 std::size_t Vocabulary::memory_bytes() const {
-  std::size_t total = bytes_.capacity() + leads_to_quote_.capacity() / 8 +
-                      (depths_.capacity() + next_.capacity() + subtree_index_.capacity() +
-                       token_begin_.capacity() + token_ids_.capacity()) *
-                          4;
+  std::size_t total = nodes_.capacity() * sizeof(Node) + heap_bytes(children_) +
+                      (depths_.capacity() + subtree_index_.capacity() + token_ids_.capacity()) * 4;
   total += (quoted_.capacity() + escaped_ends_.capacity()) * sizeof(std::string);
   total += subtrees_.capacity() * sizeof(Subtree) + classes_->memory_bytes();
   for (const std::string& token : tokens_) {

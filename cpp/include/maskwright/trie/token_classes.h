@@ -59,7 +59,8 @@ class TokenClasses {
   TokenClasses& operator=(const TokenClasses&) = delete;
 
   // The tokens made of characters of the class that begin at most so many. One that ends inside a
-  // code point, or inside the escape of one, is among them if it can be continued.
+  // code point, or inside the escape of one, is among them if it can be continued. Null where the
+  // tokens that the class misses beyond ASCII are too many.
   std::shared_ptr<const Bitmap> words(const TextClass& text, uint32_t max_code_points) const;
   // The way to all tokens with one of the bytes; nothing if that is so much of the trie that a walk
   // of the whole is as good.
@@ -71,6 +72,10 @@ class TokenClasses {
   const Residue* quoted_residue(uint32_t node) const {
     return node == quote_node_ ? &quoted_residue_ : nullptr;
   }
+
+  // The nodes from first to last, exclusive, whose byte is the quotation mark that ends a text as
+  // JSON spells it, begun at the root.
+  std::span<const uint32_t> closings(uint32_t first, uint32_t last) const;
 
   // Null unless the node is below the root and its byte whitespace.
   const Spaces* spaces(uint32_t node) const {
@@ -96,6 +101,7 @@ class TokenClasses {
   void build_bitmaps();
   void build_ways();
   void build_quoted();
+  void build_closings();
   void build_spaces();
   Residue with_next(std::vector<uint32_t> nodes) const;
   std::span<uint32_t> block(std::size_t index) {
@@ -106,6 +112,7 @@ class TokenClasses {
   }
   void take_out(std::size_t index, uint32_t first, uint32_t size, const TextClass& text,
                 Bitmap& out) const;
+  void take_out_below(uint8_t byte, Bitmap& out) const;
   Bitmap make_words(const TextClass& text, uint32_t max_code_points) const;
   std::shared_ptr<const Residue> make_residue(const ByteSet& bytes) const;
 
@@ -120,6 +127,7 @@ class TokenClasses {
   uint32_t quote_node_ = 0xFFFFFFFF;
   std::vector<uint32_t> quoted_words_;
   Residue quoted_residue_;
+  std::vector<uint32_t> closings_;
   std::map<uint32_t, Spaces> spaces_;
   std::vector<uint32_t> ways_;       // nodes of each byte's residue
   std::vector<uint32_t> way_begin_;  // per byte, and the end

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/text_class.h"
 #include "maskwright/support/token_texts.h"
 #include "maskwright/trie/token_classes.h"
@@ -45,21 +46,46 @@ class Vocabulary final : public TokenTexts {
                                                 : std::string_view();
   }
 
-  uint32_t num_nodes() const { return static_cast<uint32_t>(bytes_.size()); }
-  uint8_t byte(uint32_t node) const { return bytes_[node]; }
+  uint32_t num_nodes() const { return static_cast<uint32_t>(depths_.size()); }
+  uint8_t byte(uint32_t node) const { return nodes_[node].byte; }
   uint32_t depth(uint32_t node) const { return depths_[node]; }
-  uint32_t next(uint32_t node) const { return next_[node]; }
-  bool has_children(uint32_t node) const { return next_[node] > node + 1; }
+  uint32_t next(uint32_t node) const { return nodes_[node].next; }
+  bool has_children(uint32_t node) const { return nodes_[node].next > node + 1; }
   // Some token at or below the node has a quotation mark (0x22) at or below it.
-  bool leads_to_quote(uint32_t node) const { return leads_to_quote_[node]; }
-  std::span<const uint32_t> tokens_at(uint32_t node) const {
-    return {token_ids_.data() + token_begin_[node], token_begin_[node + 1] - token_begin_[node]};
+  bool leads_to_quote(uint32_t node) const { return nodes_[node].leads_to_quote; }
+
+  // A range of token_order(): tokens by their bytes, so that those of a subtree are neighbours.
+  struct TokenRange {
+    uint32_t begin, end;
+  };
+  TokenRange range_at(uint32_t node) const {
+    return {nodes_[node].tokens, nodes_[node + 1].tokens};
   }
+  TokenRange range_below(uint32_t node) const {
+    return {nodes_[node + 1].tokens, nodes_[nodes_[node].next].tokens};
+  }
+  std::span<const uint32_t> token_order() const { return token_ids_; }
+  std::span<const uint32_t> tokens_at(uint32_t node) const { return tokens_in(range_at(node)); }
   // All tokens that end below a node (not at it).
   std::span<const uint32_t> tokens_below(uint32_t node) const {
-    const uint32_t begin = token_begin_[node + 1];
-    return {token_ids_.data() + begin, token_begin_[next_[node]] - begin};
+    return tokens_in(range_below(node));
   }
+
+  // The children of a node that has many, in order; null for others, for which looking at each is
+  // as cheap as looking for some.
+  struct Children {
+    std::vector<uint8_t> bytes;
+    std::vector<uint32_t> nodes;
+    std::size_t memory_bytes() const { return heap_bytes(bytes, nodes); }
+  };
+  const Children* children(uint32_t node) const {
+    const uint16_t wide = nodes_[node].wide;
+    return wide == 0 ? nullptr : &children_[wide - 1U];
+  }
+
+  static constexpr uint32_t kNoNode = 0xFFFFFFFF;
+  // The child of a node with that byte, or kNoNode.
+  uint32_t child(uint32_t node, uint8_t byte) const;
 
   // What the texts below a node are made of, read from a code point boundary at the node.
   struct Subtree {
@@ -69,12 +95,12 @@ class Vocabulary final : public TokenTexts {
   };
   // Null for small subtrees, for which looking is as cheap as walking.
   const Subtree* subtree(uint32_t node) const {
-    const uint32_t index = subtree_index_[node];
-    return index == kNoSubtree ? nullptr : &subtrees_[index];
+    if (nodes_[node].next - node <= kSmallSubtree) return nullptr;
+    return &subtrees_[subtree_index_[node]];
   }
   // The tokens at the node and below.
   std::span<const uint32_t> tokens_from(uint32_t node) const {
-    return {token_ids_.data() + token_begin_[node], token_begin_[next_[node]] - token_begin_[node]};
+    return tokens_in({nodes_[node].tokens, nodes_[nodes_[node].next].tokens});
   }
   bool end_name(std::string_view text) const override;
   bool quote(std::string_view text) const override;
@@ -82,9 +108,22 @@ class Vocabulary final : public TokenTexts {
   std::size_t memory_bytes() const;
 
  private:
-  static constexpr uint32_t kNoSubtree = 0xFFFFFFFF;
+  static constexpr uint32_t kSmallSubtree = 4;  // nodes below which a subtree is not described
 
+  // What a walk reads of every node it comes by.
+  struct Node {
+    uint32_t next;
+    uint32_t tokens;  // where those that end here or behind begin in token_ids_
+    uint8_t byte;
+    bool leads_to_quote;
+    uint16_t wide;  // 1 + the index of its Children, or 0
+  };
+
+  std::span<const uint32_t> tokens_in(TokenRange range) const {
+    return {token_ids_.data() + range.begin, range.end - range.begin};
+  }
   void build_trie();
+  void build_children();
   void build_subtrees();
   void find_names();
 
@@ -96,13 +135,11 @@ class Vocabulary final : public TokenTexts {
   std::array<bool, 256> spellable_{};
   bool byte_closed_ = true;
 
-  std::vector<uint8_t> bytes_;
+  std::vector<Node> nodes_;  // and one behind the last
   std::vector<uint32_t> depths_;
-  std::vector<uint32_t> next_;
-  std::vector<bool> leads_to_quote_;
-  std::vector<uint32_t> token_begin_;  // num_nodes + 1
   std::vector<uint32_t> token_ids_;
-  std::vector<uint32_t> subtree_index_;
+  std::vector<Children> children_;
+  std::vector<uint32_t> subtree_index_;  // of nodes whose subtree is not small
   std::vector<Subtree> subtrees_;
   std::vector<std::string> quoted_;        // sorted
   std::vector<std::string> escaped_ends_;  // sorted; of end_name() those with an escape

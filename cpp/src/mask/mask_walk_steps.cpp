@@ -1,0 +1,400 @@
+// The steps of a mask walk: from a node of the trie to those below it.
+
+#include <algorithm>
+
+#include "mask/mask_walk.h"
+#include "maskwright/support/sorted_set.h"
+#include "support/unescape.h"
+
+namespace maskwright {
+
+namespace {
+
+bool is_done_at_bottom(const Config& config, const Store& store) {
+  return config.stack == kBottom && store.state(config.state).family == FamilyId::kDone;
+}
+
+}  // namespace
+
+// The nodes of a walk in depth-first order, by place: all of a trie, or those of a residue.
+struct MaskWalk::TriePath {
+  const Vocabulary& vocabulary;
+
+  static uint32_t node(uint32_t at) { return at; }
+  uint32_t behind(uint32_t at) const { return vocabulary.next(at); }
+  Below below(uint32_t at) const { return {at + 1, behind(at), vocabulary.children(at)}; }
+};
+
+struct MaskWalk::ResiduePath {
+  const Residue& residue;
+
+  uint32_t node(uint32_t at) const { return residue.nodes[at]; }
+  uint32_t behind(uint32_t at) const { return residue.next[at]; }
+  Below below(uint32_t at) const { return {at + 1, behind(at), nullptr}; }
+};
+
+void MaskWalk::follow_subtree(uint32_t node, uint32_t level) {
+  const TriePath path{vocabulary_};
+  follow(path, path.below(node), level);
+}
+
+void MaskWalk::follow_residue(const Residue& residue, uint32_t level) {
+  const auto size = static_cast<uint32_t>(residue.nodes.size());
+  follow(ResiduePath{residue}, {0, size, nullptr}, level);
+}
+
+template <typename Path>
+void MaskWalk::follow(const Path& path, Below below, uint32_t top) {
+  begin_below(levels_[top], below);
+  for (uint32_t level = top;;) {
+    Place place;
+    if (!next_place(path, levels_[level], place)) {
+      if (level == top) return;
+      --level;
+      continue;
+    }
+    ++visited_;
+    const uint32_t node = path.node(place.at);
+    const bool joined = next_start_ < starts_.size() && joins(node);
+    const Below next = path.below(place.at);
+    const bool deeper = place.edge != nullptr && !joined
+                            ? step(*place.edge, node, level, next.empty())
+                            : step_set(node, level, joined);
+    if (deeper && !next.empty()) begin_below(levels_[++level], next);
+  }
+}
+
+void MaskWalk::begin_below(Depth& from, Below below) {
+  from.below = below;
+  from.child = 0;
+  from.general = !from.single || from.whitespace;
+  if (below.children == nullptr) return;
+  if (from.general) {
+    from.read = readable(from);
+  } else {
+    from.edge = from.row->edges.data();
+  }
+}
+
+// The next place to look at, and the edge there of a single configuration in the common case. False
+// if there is none.
+template <typename Path>
+bool MaskWalk::next_place(const Path& path, Depth& from, Place& place) const {
+  if (from.below.children != nullptr) return next_child(from, place);
+  while (!from.below.empty()) {
+    place.at = from.below.first;
+    from.below.first = path.behind(place.at);
+    if (from.general) return true;
+    place.edge = from.row->find(vocabulary_.byte(path.node(place.at)));
+    if (place.edge != nullptr) return true;
+  }
+  return false;
+}
+
+// Meets the bytes of the children with those that are read.
+bool MaskWalk::next_child(Depth& from, Place& place) {
+  const auto& [bytes, nodes] = *from.below.children;
+  if (from.general) {
+    while (from.child < bytes.size() && !from.read.has(bytes[from.child])) ++from.child;
+    if (from.child == bytes.size()) return false;
+    place.at = nodes[from.child++];
+    return true;
+  }
+  const Edge* end = from.row->edges.data() + from.row->edges.size();
+  for (; from.edge != end; ++from.edge) {
+    const auto child = std::lower_bound(bytes.begin() + from.child, bytes.end(), from.edge->lo);
+    from.child = static_cast<uint32_t>(child - bytes.begin());
+    if (child == bytes.end()) return false;
+    if (*child > from.edge->hi) continue;
+    place.at = nodes[from.child++];
+    place.edge = from.edge;
+    return true;
+  }
+  return false;
+}
+
+ByteSet MaskWalk::readable(const Depth& depth) {
+  ByteSet read;
+  for (const Config& config : depth.set.configs()) {
+    if ((store_.state(config.state).flags & kWhitespace) != 0) {
+      for (const uint8_t space : kSpaces) read.add(space);
+    }
+    for (const Edge& edge : store_.row(config.state).edges) {
+      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) read.add(static_cast<uint8_t>(byte));
+    }
+  }
+  return read;
+}
+
+// --- subtrees at once
+// -----------------------------------------------------------------------------
+
+// All texts below the node are a free run of the single configuration's state.
+bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
+  const Vocabulary::Subtree* below = vocabulary_.subtree(node);
+  if (below == nullptr) return false;
+  const uint8_t first = vocabulary_.byte(node + 1);
+  const Edge* edge = depth.row->find(first);
+  if (edge == nullptr) return false;
+  Family& family = store_.family(store_.state(depth.config.state).family);
+  if (first < 0x80 && family.unhindered(*edge) != depth.config.state) return false;
+  const FreeRun& run = store_.free_run(depth.config.state);
+  if (!run.text.covers_ascii_of(below->text)) return false;
+  const bool beyond = run.text.beyond_ascii && run.text.missing == 0;
+  if (below->text.beyond_ascii && !(beyond && below->utf8)) return false;
+  if (below->code_points > family.free_length(depth.config.state, depth.config.reg)) return false;
+  allow_range(vocabulary_.range_below(node));
+  return true;
+}
+
+// Where the single configuration's state reads any text and is back in itself: the words are all
+// tokens below without a mark that ends the text, and the mark leads to the same from everywhere.
+bool MaskWalk::take_closings(const Depth& depth, uint32_t node) {
+  if (!spelled_ || !depth.single || depth.config.stack != kBottom || !reads_back(depth))
+    return false;
+  const auto closings = vocabulary_.classes().closings(node + 1, vocabulary_.next(node));
+  const Edge* edge = depth.row->find('"');
+  if (edge == nullptr || closings.empty()) return true;
+  Config after{edge->target, depth.config.reg, 0, kBottom};
+  if (edge->op == Op::kDynamic) {
+    Family& family = store_.family(store_.state(depth.config.state).family);
+    const auto [state, reg] =
+        family.scan(depth.config.state, after.reg, '"', edge->target, arena_->regs());
+    after.state = state;
+    after.reg = reg;
+  }
+  if (after.state != kDead && (store_.state(after.state).flags & kReturnOnly) == 0) return false;
+  const SetId accepted = after.state == kDead ? kEmptySet : runner_.accepted(after, *arena_);
+  note_unsure(closings);
+  visited_ += closings.size();
+  if (accepted == kEmptySet) return true;
+  for (const uint32_t closing : closings) result_.escapes.push_back({closing, accepted});
+  return true;
+}
+
+bool MaskWalk::reads_back(const Depth& depth) {
+  Family& family = store_.family(store_.state(depth.config.state).family);
+  for (const uint8_t byte : {' ', 'e', '~'}) {  // a quick look
+    const Edge* edge = depth.row->find(byte);
+    if (edge == nullptr || family.unhindered(*edge) != depth.config.state) return false;
+  }
+  const FreeRun& run = store_.free_run(depth.config.state);
+  return run.others_known && run.text == kSpelledText && is_far_from_bounds(depth.config);
+}
+
+// However much of a token has been read, a count in the register changes nothing.
+bool MaskWalk::is_far_from_bounds(const Config& config) {
+  const State& state = store_.state(config.state);
+  if ((state.flags & (kHasRegister | kPooledRegister)) != kHasRegister) return true;
+  Family& family = store_.family(state.family);
+  const uint32_t most = vocabulary_.max_token_length();
+  if (family.free_length(config.state, config.reg) < most) return false;
+  KeyWords here;
+  KeyWords behind;
+  family.mask_key(config.state, config.reg, arena_->regs(), here);
+  family.mask_key(config.state, config.reg + most, arena_->regs(), behind);
+  return here == behind;
+}
+
+// Behind a quotation mark that begins a token: if any JSON text may follow, its words, and a walk
+// of the tokens with another mark.
+bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node, uint32_t level) {
+  const Residue* residue = vocabulary_.classes().quoted_residue(node);
+  if (residue == nullptr || !depth.single || !starts_.empty()) return false;
+  uint32_t length = 0;
+  const FreeRun run = free_run(depth.config, length);
+  if (!run.others_known || run.text != kSpelledText) return false;
+  if (length < vocabulary_.max_token_length()) return false;
+  for (const uint32_t token : vocabulary_.classes().quoted_words()) allow(token);
+  follow_residue(*residue, level);
+  return true;
+}
+
+// Behind whitespace that begins a token, if more of it changes nothing: tokens of nothing but
+// whitespace, and a walk of those that go on with a byte that is read, the same behind every run.
+bool MaskWalk::follow_spaces(const Depth& depth, uint32_t node) {
+  if (!depth.loops || !starts_.empty()) return false;
+  const Spaces* spaces = vocabulary_.classes().spaces(node);
+  if (spaces == nullptr) return false;
+  const ConfigSet from = depth.set;
+  const uint32_t most = store_.state(from[0].state).whitespace_limit - from[0].run + 1;
+  for (const auto [length, token] : spaces->runs) {
+    if (length > most) break;
+    allow(token);
+  }
+  readable(depth).each([&](uint8_t byte) {
+    const auto exits = std::ranges::equal_range(spaces->exits, byte, {}, &Spaces::Exit::byte);
+    if (is_space(byte) || exits.empty()) return;
+    ConfigSet after;
+    runner_.scan(from.configs(), byte, *arena_, after);
+    follow_exits(exits, after, arena_->regs().take_unsure(), most);
+  });
+  return true;
+}
+
+void MaskWalk::follow_exits(std::span<const Spaces::Exit> exits, const ConfigSet& after,
+                            bool unsure, uint32_t most) {
+  for (const Spaces::Exit& exit : exits) {
+    const uint32_t depth = vocabulary_.depth(exit.node);
+    if (depth - 1 > most) continue;
+    ++visited_;
+    if (unsure) result_.unsure.push_back(exit.node);
+    if (after.empty()) continue;
+    levels_[depth].set = after;
+    arrive(exit.node, levels_[depth]);
+    follow_subtree(exit.node, depth);
+  }
+}
+
+// --- one node
+// -------------------------------------------------------------------------------------
+
+// The common step: of a single configuration, over an edge. False if nothing can follow.
+bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) {
+  const Depth& from = levels_[level];
+  Config config{edge.target, from.config.reg, 0, from.config.stack};
+  if (edge.op == Op::kDynamic) {
+    Family& family = store_.family(store_.state(from.config.state).family);
+    const auto [state, reg] = family.scan(from.config.state, config.reg, vocabulary_.byte(node),
+                                          edge.target, arena_->regs());
+    note_unsure(node);
+    if (state == kDead) return false;
+    config.state = state;
+    config.reg = reg;
+  }
+  const uint16_t flags = store_.state(config.state).flags;
+  if ((flags & kNotPlain) == 0) {
+    allow_range(vocabulary_.range_at(node));
+  } else if (config.stack != kBottom || (flags & (kCalls | kWhitespace)) != 0) {
+    return step_set(node, level, false);
+  } else if (!end_inside(config, flags, node)) {
+    return false;
+  }
+  if (last) return false;  // the row may never be needed
+  Depth& here = levels_[level + 1];
+  here.row = config.state == from.config.state ? from.row : &store_.row(config.state);
+  here.config = config;
+  here.single = true;
+  here.whitespace = false;
+  here.loops = false;
+  return !follow_quoted(here, node, level + 1) && !take_closings(here, node) &&
+         !take_free_run(here, node);
+}
+
+// At a node where the walk's first frame may return, and no other is on the way. False if nothing
+// else can follow.
+bool MaskWalk::end_inside(const Config& config, uint16_t flags, uint32_t node) {
+  const bool only = (flags & kReturnOnly) != 0;
+  const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
+  if (!only) allow_range(tokens);
+  if (vocabulary_.has_children(node) || (only && tokens.begin != tokens.end)) {
+    const SetId accepted = runner_.accepted(config, *arena_);
+    note_unsure(node);
+    if (accepted != kEmptySet) result_.escapes.push_back({node, accepted});
+  }
+  return !only;
+}
+
+// The general step.
+bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
+  const Depth& from = levels_[level];
+  Depth& here = levels_[level + 1];
+  if (from.loops && !joined && is_space(vocabulary_.byte(node))) {
+    if (!loop(from, here)) return false;
+    allow_range(vocabulary_.range_at(node));
+    return !follow_spaces(here, node);
+  }
+  here.set.clear();
+  const auto configs = from.single ? std::span(&from.config, 1) : from.set.configs();
+  runner_.scan(configs, vocabulary_.byte(node), *arena_, here.set);
+  note_unsure(node);
+  if (joined) take_starts(next_start_, here.set);
+  if (here.set.empty()) return false;
+  arrive(node, here);
+  return vocabulary_.has_children(node) && !is_over(here) &&
+         !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
+}
+
+// One more byte of whitespace: the calls of the configuration are the same again.
+bool MaskWalk::loop(const Depth& from, Depth& to) {
+  const Config& config = from.set[0];
+  if (config.run >= store_.state(config.state).whitespace_limit) return false;
+  to.set = from.set;
+  to.set.set_run(0, config.run + 1);
+  to.single = from.single;
+  to.whitespace = from.whitespace;
+  to.loops = true;
+  to.config = to.set[0];
+  to.row = from.row;
+  return true;
+}
+
+// The first configuration reads whitespace, the others come from its calls and don't.
+bool MaskWalk::loops(const ConfigSet& set, bool alone) const {
+  if (!alone || set.size() > ConfigSet::kLinear) return false;
+  const auto reads_space = [&](const Config& config) {
+    const bool loops = (store_.state(config.state).flags & kWhitespace) != 0;
+    return loops || std::ranges::any_of(kSpaces, [&](uint8_t byte) {
+             return store_.row(config.state).find(byte) != nullptr;
+           });
+  };
+  const uint16_t flags = store_.state(set[0].state).flags;
+  return (flags & kWhitespace) != 0 && (flags & kAccepts) == 0 &&
+         std::ranges::none_of(set.configs().subspan(1), reads_space);
+}
+
+void MaskWalk::settle(Depth& depth, bool alone) {
+  depth.single = depth.set.size() == 1;
+  depth.loops = loops(depth.set, alone);
+  if (!depth.single) return;
+  depth.config = depth.set[0];
+  const uint16_t flags = store_.state(depth.config.state).flags;
+  depth.whitespace = (flags & kWhitespace) != 0;
+  depth.row = &store_.row(depth.config.state);
+}
+
+// The frame has returned, and nothing else goes on.
+bool MaskWalk::is_over(const Depth& depth) const {
+  return depth.single && is_done_at_bottom(depth.config, store_);
+}
+
+// A family could not tell, on the way to the node.
+bool MaskWalk::note_unsure(uint32_t node) {
+  const bool unsure = arena_->regs().take_unsure();
+  if (unsure) result_.unsure.push_back(node);
+  return unsure;
+}
+
+// enter() and settle() for what was read up to the node. False if that is unsure: a frame that
+// returned at once may have led there.
+bool MaskWalk::arrive(uint32_t node, Depth& depth) {
+  const bool alone = enter(node, depth.set);
+  const bool unsure = note_unsure(node);
+  if (vocabulary_.has_children(node)) settle(depth, alone);
+  return !unsure;
+}
+
+// Some configuration is inside of the walk's first frame.
+bool MaskWalk::is_inside(const ConfigSet& set) const {
+  return std::ranges::any_of(
+      set.configs(), [&](const Config& config) { return !is_done_at_bottom(config, store_); });
+}
+
+// Decides the tokens that end at a node, closes the configurations for its children and records
+// where the walk's first frame may have returned. True if a single configuration led to all others
+// and the frame can't have returned.
+bool MaskWalk::enter(uint32_t node, ConfigSet& set) {
+  const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
+  const bool inside = is_inside(set);
+  if (inside) allow_range(tokens);
+  const bool ends = !inside && tokens.begin != tokens.end;
+  if (!ends && !vocabulary_.has_children(node)) return false;
+  const bool single = set.size() == 1;
+  returned_.clear();
+  runner_.close(set, *arena_, &returned_);
+  make_set(returned_);
+  for (const SetId returned : returned_) result_.escapes.push_back({node, returned});
+  return single && returned_.empty();
+}
+
+}  // namespace maskwright
