@@ -145,7 +145,7 @@ std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
   uint32_t length = 0;
   const FreeRun run = free_run(config, length);
   if (!run.others_known || run.text.empty()) return nullptr;
-  auto residue = vocabulary_.classes().residue(run.others);
+  auto residue = vocabulary_.classes().residue(run.others, run.other_codes);
   if (residue != nullptr) result_.text = vocabulary_.classes().words(run.text, length);
   if (result_.text == nullptr) return nullptr;
   spelled_ = run.text == kSpelledText && length >= vocabulary_.max_token_length();

@@ -89,6 +89,7 @@ struct FreeRun {
   // What is read besides leads elsewhere at once: a text of other characters needs one of these.
   // Nothing is known if the state reads bytes beyond ASCII that aren't UTF-8.
   ByteSet others;
+  uint32_t other_codes = 0;   // ... or one of the code points of TokenTexts::code_class()
   bool others_known = false;  // `others` is known, and nothing but reading happens on the way
 };
 
@@ -314,6 +315,10 @@ class Store {
   }
   bool tokens_quote(std::string_view text) const {
     return tokens_ == nullptr || tokens_->quote(text);
+  }
+  // TokenTexts, or 0 where nothing is known.
+  uint32_t code_class(std::span<const CodeRange> ranges) const {
+    return tokens_ == nullptr ? 0 : tokens_->code_class(ranges);
   }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
