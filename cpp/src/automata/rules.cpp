@@ -15,6 +15,7 @@
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/sorted_set.h"
 #include "nfa.h"
+#include "repeat_family.h"
 
 namespace maskwright {
 
@@ -43,7 +44,9 @@ struct RulesMachine::Impl final : Family {
         json(std::move(hooks)),
         nfa(build_nfa(ir, spellable, limits, json, regular)),
         root(ir.root_rule()),
-        repeat_family(*this),
+        repeat_family(store_in, nfa,
+                      {[this](uint32_t rule) { return rule_start({&rule, 1}, kStart); },
+                       [this](StateId state) { return !token_edges(state).empty(); }}),
         tail_family(store_in),
         callers(store_in, {[this](StateId state) { return called(state); },
                            [this](StateId state, SetId set) { return after_call(state, set); },
@@ -261,8 +264,7 @@ struct RulesMachine::Impl final : Family {
     std::vector<Target> found;
     if (!rules.empty()) found.push_back({rule_start(rules, kStart), 0});
     for (const uint32_t repeat : repeats) {
-      const std::array<uint32_t, 1> key{nfa.repeat_of[repeat]};
-      found.push_back({store.intern(FamilyId::kRepeat, key), 0});
+      found.push_back({repeat_family.start(nfa.repeat_of[repeat]), 0});
     }
     add_json_starts(targets_called, found);
     return found;
@@ -346,54 +348,7 @@ struct RulesMachine::Impl final : Family {
     return token_cache[state];
   }
 
-  // --- counted repeats -------------------------------------------------------------------------
-
-  // State [repeat index]; the register is the number of finished iterations, saturated where it no
-  // longer matters. Calls the body while the count is below the maximum.
-  struct RepeatFamily final : Family {
-    explicit RepeatFamily(Impl& machine_in) : machine(machine_in) {}
-
-    const RepeatRule& rule(StateId state) const {
-      return machine.nfa.repeats[machine.store.content(state)[0]];
-    }
-    void describe(std::span<const uint32_t>, State& state) override {
-      state.flags = kAccepts | kDynamicAccepts | kCalls | kHasRegister | kOrderedRegister;
-    }
-    // Once the minimum is reached, fewer finished iterations leave more to come.
-    bool dominates(StateId state, Reg a, Reg b) override {
-      return a <= b && a + 1 >= rule(state).min;
-    }
-    void expand(StateId, RowBuilder&) override {}
-    SetId accepted(StateId state, Reg count, const RegisterPool&) override {
-      const RepeatRule& repeat = rule(state);
-      return count >= std::max(repeat.min, 1U) ? machine.store.intern_set({&repeat.callee, 1})
-                                               : kEmptySet;
-    }
-    void callees(StateId state, Reg count, RegisterPool&, std::vector<Target>& out) override {
-      const RepeatRule& repeat = rule(state);
-      if (repeat.max == kUnbounded || count < repeat.max) {
-        StateId& start = body_starts.try_emplace(repeat.body, kDead).first->second;
-        if (start == kDead) start = machine.rule_start({&repeat.body, 1}, kStart);
-        out.push_back({start, 0});
-      }
-    }
-    Target resume(StateId state, Reg count, SetId, Reg, RegisterPool&) override {
-      const RepeatRule& repeat = rule(state);
-      const Reg last = repeat.max == kUnbounded ? std::max(repeat.min, 1U) : repeat.max;
-      return {state, std::min(count + 1, last)};
-    }
-    void mask_key(StateId state, Reg count, const RegisterPool&, KeyWords& key) override {
-      const RepeatRule& repeat = rule(state);
-      const uint32_t clip = machine.store.max_advance();
-      const uint32_t least = std::max(repeat.min, 1U);
-      key.push_back(state);
-      key.push_back(std::min(least - std::min(count, least), clip));
-      key.push_back(repeat.max == kUnbounded ? clip : std::min(repeat.max - count, clip));
-    }
-
-    Impl& machine;
-    std::unordered_map<uint32_t, StateId> body_starts;
-  };
+  // --- tail calls ---
 
   // State [(callee, returned set)...]: what the frames of tail calls below would return.
   struct TailFamily final : Family {
@@ -481,7 +436,7 @@ uint32_t RulesMachine::num_positions() const {
 
 std::size_t RulesMachine::memory_bytes() const {
   const Impl& impl = *impl_;
-  return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family.body_starts,
+  return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family,
                                                impl.frames, impl.frame_ids, impl.callee_cache,
                                                impl.resume_cache, impl.tail_cache, impl.token_cache, impl.callers,
                                                impl.mark, impl.targets);

@@ -262,6 +262,24 @@ StackRef Runner::prune(StackRef stack, Arena& arena) const {
 void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out) {
   for (const Config& config : closed) scan_one(config, byte, arena, out);
   for (std::size_t i = 0; i < out.size(); ++i) out.set_stack(i, prune(out[i].stack, arena));
+  if (out.size() > 1) drop_dominated(out, arena);
+}
+
+// The same for configurations: of a repeat, more finished iterations on the same stacks.
+void Runner::drop_dominated(ConfigSet& set, Arena& arena) {
+  const auto dominated = [&](const Config& config) {
+    const State& state = store_.state(config.state);
+    if ((state.flags & kOrderedRegister) == 0) return false;
+    return std::ranges::any_of(set.configs(), [&](const Config& other) {
+      return other.state == config.state && other.reg != config.reg && other.run == config.run &&
+             store_.family(state.family).dominates(config.state, other.reg, config.reg) &&
+             std::ranges::includes(arena.nodes(other.stack), arena.nodes(config.stack));
+    });
+  };
+  if (std::ranges::none_of(set.configs(), dominated)) return;
+  std::vector<Config> kept;
+  std::ranges::remove_copy_if(set.configs(), std::back_inserter(kept), dominated);
+  set.assign(kept);
 }
 
 // Nearly every token is read by one configuration, and most of its bytes by rows alone.

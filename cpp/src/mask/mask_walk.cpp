@@ -40,6 +40,7 @@ void MaskWalk::begin() {
   starts_.clear();
   next_start_ = 0;
   spelled_ = false;
+  alone_ = false;
   levels_.resize(vocabulary_.max_token_length() + 1);
   bundles_.resize(levels_.size());
   if (found_.size() != vocabulary_.mask_words()) {  // the thread walked for another vocabulary
@@ -110,7 +111,8 @@ std::size_t MaskWalk::memory_bytes() const {
 // --- where it starts
 // ------------------------------------------------------------------------------
 
-void MaskWalk::walk_frame(const Config& local) {
+void MaskWalk::walk_frame(const Config& local, bool alone) {
+  alone_ = alone;
   const State& state = store_.state(local.state);
   levels_[0].set.clear();
   levels_[0].set.add(local, *arena_);
@@ -142,6 +144,8 @@ void MaskWalk::add_token_symbols(StateId state) {
 // Takes the words that the configuration reads whatever they are; returns where to look for other
 // tokens. Null, and nothing taken, if there are none to take.
 std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
+  // A frame that may return goes on in another behind every word.
+  if ((store_.state(config.state).flags & kAccepts) != 0 && !alone_) return nullptr;
   uint32_t length = 0;
   const FreeRun run = free_run(config, length);
   if (!run.others_known || run.text.empty()) return nullptr;

@@ -53,7 +53,8 @@ class MaskWalk {
   // The configuration with its register in the walk's arena and an unknown stack.
   Config localise(const Config& config, Arena& arena);
   // From the root of the trie; `local` is not closed.
-  void walk_frame(const Config& local);
+  // `alone`: nothing follows the frame, so that returning is the end of the text.
+  void walk_frame(const Config& local, bool alone);
   // Adds a configuration to start with at a node; nodes in ascending order.
   void start_at(uint32_t node, const Config& local) { starts_.push_back({node, local, false}); }
   void walk_starts();
@@ -194,6 +195,7 @@ class MaskWalk {
   std::vector<Depth> levels_;
   std::vector<Bundle> bundles_;
   Result result_;
+  bool alone_ = false;  // see walk_frame()
   bool spelled_ = false;  // the text is any that JSON spells, from the root on
   // Scratch that stays.
   std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_

@@ -286,7 +286,8 @@ bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) 
 bool MaskWalk::end_inside(const Config& config, uint16_t flags, uint32_t node) {
   const bool only = (flags & kReturnOnly) != 0;
   const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
-  if (!only) allow_range(tokens);
+  if (!only || alone_) allow_range(tokens);
+  if (alone_) return !only;
   if (vocabulary_.has_children(node) || (only && tokens.begin != tokens.end)) {
     const SetId accepted = runner_.accepted(config, *arena_);
     note_unsure(node);
@@ -385,7 +386,7 @@ bool MaskWalk::is_inside(const ConfigSet& set) const {
 // and the frame can't have returned.
 bool MaskWalk::enter(uint32_t node, ConfigSet& set) {
   const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
-  const bool inside = is_inside(set);
+  const bool inside = alone_ || is_inside(set);
   if (inside) allow_range(tokens);
   const bool ends = !inside && tokens.begin != tokens.end;
   if (!ends && !vocabulary_.has_children(node)) return false;
@@ -393,7 +394,9 @@ bool MaskWalk::enter(uint32_t node, ConfigSet& set) {
   returned_.clear();
   runner_.close(set, *arena_, &returned_);
   make_set(returned_);
-  for (const SetId returned : returned_) result_.escapes.push_back({node, returned});
+  if (!alone_) {
+    for (const SetId returned : returned_) result_.escapes.push_back({node, returned});
+  }
   return single && returned_.empty();
 }
 

@@ -122,6 +122,10 @@ class ConfigSet {
   bool empty() const { return configs_.empty(); }
   std::size_t size() const { return configs_.size(); }
   const Config& operator[](std::size_t i) const { return configs_[i]; }
+  void assign(std::span<const Config> configs) {
+    index_.clear();
+    configs_.assign(configs.begin(), configs.end());
+  }
   void set_stack(std::size_t i, StackRef stack) { configs_[i].stack = stack; }
   // Of a set without an index.
   void set_run(std::size_t i, uint32_t run) { configs_[i].run = run; }
@@ -175,6 +179,7 @@ class Runner {
   template <typename Merge>
   StackRef push_merged(StateId caller, StackRef stack, Arena& arena, const Merge& merge);
   StackRef prune(StackRef stack, Arena& arena) const;
+  void drop_dominated(ConfigSet& set, Arena& arena);
   void scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out);
   void add_callees(const Config& config, Arena& arena, ConfigSet& set);
 

@@ -304,6 +304,9 @@ class Store {
     return state.free_run != nullptr ? *state.free_run : find_free_run(id);
   }
 
+  // Family::unhindered.
+  StateId unhindered(StateId from, const Edge& edge) const;
+
   // `ids` sorted and unique.
   SetId intern_set(std::span<const uint32_t> ids) { return sets_.intern(ids).id; }
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
@@ -328,8 +331,7 @@ class Store {
  private:
   const Row& expand(StateId id);
   const FreeRun& find_free_run(StateId id);
-  StateId follow(StateId from, uint8_t lo, uint8_t hi);
-  bool follow_utf8(StateId id, bool& exactly);
+  bool find_codes(StateId id, FreeRun& run);
 
   uint32_t max_advance_;
   const TokenTexts* tokens_;
