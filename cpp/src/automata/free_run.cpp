@@ -38,12 +38,12 @@ bool is_code_point(const CodeRun& run, uint32_t least) {
 
 constexpr uint32_t kAllBeyond = kMaxCodePoint + 1 - 0x80 - 0x800;  // without surrogates
 
-// Code points and bytes beyond ASCII, read from a state on.
+// Code points beyond ASCII, read from a state on. `all`: stops where not all of them lead back.
 class CodeReader {
  public:
-  CodeReader(Store& store, StateId id) : store_(store), id_(id) {}
+  CodeReader(Store& store, StateId id, bool all) : store_(store), id_(id), all_(all) {}
 
-  // False if anything else is read on the way, or that can't be said.
+  // False if it stopped, if anything else is read on the way, or if that can't be said.
   bool run(std::vector<CodeRun>& out) {
     for (const Edge& edge : store_.row(id_).edges) {
       if (edge.hi < 0x80) continue;
@@ -82,11 +82,12 @@ class CodeReader {
     if (state == kDead || state == id_ || (store_.state(state).flags & kNotPlain) != 0) {
       return false;
     }
+    if (all_ && store_.row(state).edges.size() != 1) return false;
     for (const Edge& next : store_.row(state).edges) {
       if (next.lo < 0x80 || next.hi > 0xBF) return false;
       if (missing == 1) {
         const StateId target = store_.unhindered(id_, next);
-        if (target == kDead) return false;
+        if (target == kDead || (all_ && target != id_)) return false;
         append(out, {next.lo & 0x3FU, next.hi & 0x3FU, target == id_});
         continue;
       }
@@ -102,6 +103,7 @@ class CodeReader {
 
   Store& store_;
   StateId id_;
+  bool all_;
 };
 
 std::vector<CodeRange> ranges_of(std::span<const CodeRun> runs, bool back) {
@@ -118,19 +120,21 @@ StateId Store::unhindered(StateId from, const Edge& edge) const {
   return family(states_[from].family).unhindered(edge);
 }
 
-// The code points beyond ASCII that lead back, if all that is read there is known.
-bool Store::find_codes(StateId id, FreeRun& run) {
+// The code points beyond ASCII that lead back, if all that is read there is known. Of families
+// whose states know their regions (reads_all) only all of them, since that takes fewer rows.
+void Store::find_codes(StateId id, FreeRun& run) {
+  const FamilyId family = states_[id].family;
+  const bool all = family != FamilyId::kRules && family != FamilyId::kRepeat;
   std::vector<CodeRun> runs;
-  if (!CodeReader(*this, id).run(runs)) return false;
+  if (!CodeReader(*this, id, all).run(runs)) return;
   const auto back = ranges_of(runs, true);
   const auto others = ranges_of(runs, false);
   uint32_t count = 0;
   for (const CodeRange range : back) count += range.hi - range.lo + 1;
   run.text.beyond_ascii = count == kAllBeyond;
-  if (run.text.beyond_ascii || back.empty()) return true;
+  if (run.text.beyond_ascii || back.empty() || all) return;
   if (!others.empty()) run.other_codes = code_class(others);
   if (others.empty() || run.other_codes != 0) run.text.kept = code_class(back);
-  return true;
 }
 
 const FreeRun& Store::find_free_run(StateId id) {
@@ -140,7 +144,7 @@ const FreeRun& Store::find_free_run(StateId id) {
   run->text.escapes = own.reads_escapes(id);
   // What is read by its escape leads back as it is, too.
   run->text.beyond_ascii = run->text.escapes;
-  if (!run->text.escapes) run->others_known = find_codes(id, *run) && run->others_known;
+  if (!run->text.escapes) find_codes(id, *run);
   for (const Edge& edge : row(id).edges) {
     const bool back = own.unhindered(edge) == id;
     for (uint32_t value = edge.lo; value <= edge.hi; ++value) {

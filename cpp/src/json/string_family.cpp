@@ -287,12 +287,13 @@ StringFrames::Region StringFrames::find_region(const View& at) {
   if (at.spelling != Spelling::kBetween) return {};
   for (uint32_t i = 0; i < at.size(); ++i) {
     const Item item = at.item(i);
-    if (item.min != 0 || (at.size() > 1 && item.max != kUnbounded)) continue;
+    const bool hindered = item.min != 0 && horizon(item.lang) != 0;
+    if (hindered || (at.size() > 1 && item.max != kUnbounded)) continue;
     Lang& lang = langs_(item.lang);
     const RegionArcs arcs = [&](uint32_t state) { return lang.arcs(state); };
     const CodeClassOf code_class = [&](auto ranges) { return store_.code_class(ranges); };
     Region found{find_text_region(arcs, code_class, item.state, store_.max_advance()),
-                 item.bounded(), kUnbounded};
+                 item.max != kUnbounded};
     const bool any = found.text.length == kUnbounded && found.text.run.text == kSpelledText;
     if (at.size() > 1 && !any) continue;
     if (found.bounded) found.last_count = last_count(item, found.text);

@@ -41,6 +41,7 @@ void MaskWalk::begin() {
   next_start_ = 0;
   spelled_ = false;
   alone_ = false;
+  memo_.clear();
   levels_.resize(vocabulary_.max_token_length() + 1);
   bundles_.resize(levels_.size());
   if (found_.size() != vocabulary_.mask_words()) {  // the thread walked for another vocabulary

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "maskwright/automata/run.h"
+#include "mask/set_memo.h"
 #include "maskwright/trie/trie.h"
 
 namespace maskwright {
@@ -88,6 +89,7 @@ class MaskWalk {
     Config config;
     const Row* row = nullptr;
     ConfigSet set;
+    uint32_t memo = SetMemo::kUnknown;  // the number of what is closed here
 
     // How far the walk below has come.
     Below below{0, 0, nullptr};
@@ -152,6 +154,8 @@ class MaskWalk {
   static bool next_child(Depth& from, Place& place);
   bool step(const Edge& edge, uint32_t node, uint32_t level, bool last);
   bool step_set(uint32_t node, uint32_t level, bool joined);
+  bool step_known(const SetMemo::After& after, uint32_t node, uint32_t level);
+  bool is_of_rules(const Depth& depth) const;
   // Ways to be done with a subtree at once; false if they don't apply.
   bool follow_spaces(const Depth& depth, uint32_t node);
   bool follow_quoted(const Depth& depth, uint32_t node, uint32_t level);
@@ -196,6 +200,7 @@ class MaskWalk {
   std::vector<Bundle> bundles_;
   Result result_;
   bool alone_ = false;  // see walk_frame()
+  SetMemo memo_;
   bool spelled_ = false;  // the text is any that JSON spells, from the root on
   // Scratch that stays.
   std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_

@@ -274,6 +274,7 @@ bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) 
   Depth& here = levels_[level + 1];
   here.row = config.state == from.config.state ? from.row : &store_.row(config.state);
   here.config = config;
+  here.memo = SetMemo::kUnknown;
   here.single = true;
   here.whitespace = false;
   here.loops = false;
@@ -298,22 +299,66 @@ bool MaskWalk::end_inside(const Config& config, uint16_t flags, uint32_t node) {
 
 // The general step.
 bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
-  const Depth& from = levels_[level];
+  Depth& from = levels_[level];
   Depth& here = levels_[level + 1];
   if (from.loops && !joined && is_space(vocabulary_.byte(node))) {
     if (!loop(from, here)) return false;
     allow_range(vocabulary_.range_at(node));
     return !follow_spaces(here, node);
   }
-  here.set.clear();
   const auto configs = from.single ? std::span(&from.config, 1) : from.set.configs();
-  runner_.scan(configs, vocabulary_.byte(node), *arena_, here.set);
-  note_unsure(node);
+  const uint8_t byte = vocabulary_.byte(node);
+  const bool kept = !joined && is_of_rules(from);
+  if (kept && from.memo == SetMemo::kUnknown) from.memo = memo_.id(configs);
+  if (kept && from.memo != SetMemo::kUnknown) {
+    if (const SetMemo::After* known = memo_.find(from.memo, byte)) {
+      return step_known(*known, node, level);
+    }
+  }
+  here.set.clear();
+  runner_.scan(configs, byte, *arena_, here.set);
+  const bool unsure = note_unsure(node);
   if (joined) take_starts(next_start_, here.set);
   if (here.set.empty()) return false;
+  const bool deeper = vocabulary_.has_children(node);
+  if (kept && deeper && !unsure && from.memo != SetMemo::kUnknown) {
+    SetMemo::After after;
+    after.inside = alone_ || is_inside(here.set);
+    const bool single = here.set.size() == 1;
+    runner_.close(here.set, *arena_, &after.returned);
+    if (!note_unsure(node)) {
+      make_set(after.returned);
+      after.alone = single && after.returned.empty();
+      after.closed.assign(here.set.configs().begin(), here.set.configs().end());
+      after.id = memo_.id(after.closed);
+      return step_known(memo_.keep(from.memo, byte, std::move(after)), node, level);
+    }
+  }
   arrive(node, here);
-  return vocabulary_.has_children(node) && !is_over(here) &&
+  return deeper && !is_over(here) &&
          !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
+}
+
+// The general step where it is known where it leads.
+bool MaskWalk::step_known(const SetMemo::After& after, uint32_t node, uint32_t level) {
+  const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
+  const bool deeper = vocabulary_.has_children(node);
+  if (after.inside) allow_range(tokens);
+  if (!alone_ && (deeper || (!after.inside && tokens.begin != tokens.end))) {
+    for (const SetId returned : after.returned) result_.escapes.push_back({node, returned});
+  }
+  if (!deeper) return false;
+  Depth& here = levels_[level + 1];
+  here.set.assign(after.closed);
+  settle(here, after.alone);
+  here.memo = after.id;
+  return !is_over(here) && !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
+}
+
+bool MaskWalk::is_of_rules(const Depth& depth) const {
+  const Config& first = depth.single ? depth.config : depth.set[0];
+  const FamilyId family = store_.state(first.state).family;
+  return family == FamilyId::kRules || family == FamilyId::kRepeat;
 }
 
 // One more byte of whitespace: the calls of the configuration are the same again.
@@ -326,6 +371,7 @@ bool MaskWalk::loop(const Depth& from, Depth& to) {
   to.whitespace = from.whitespace;
   to.loops = true;
   to.config = to.set[0];
+  to.memo = SetMemo::kUnknown;
   to.row = from.row;
   return true;
 }
@@ -345,6 +391,7 @@ bool MaskWalk::loops(const ConfigSet& set, bool alone) const {
 }
 
 void MaskWalk::settle(Depth& depth, bool alone) {
+  depth.memo = SetMemo::kUnknown;
   depth.single = depth.set.size() == 1;
   depth.loops = loops(depth.set, alone);
   if (!depth.single) return;

@@ -87,7 +87,6 @@ inline constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitesp
 struct FreeRun {
   TextClass text;
   // What is read besides leads elsewhere at once: a text of other characters needs one of these.
-  // Nothing is known if the state reads bytes beyond ASCII that aren't UTF-8.
   ByteSet others;
   uint32_t other_codes = 0;   // ... or one of the code points of TokenTexts::code_class()
   bool others_known = false;  // `others` is known, and nothing but reading happens on the way
@@ -331,7 +330,7 @@ class Store {
  private:
   const Row& expand(StateId id);
   const FreeRun& find_free_run(StateId id);
-  bool find_codes(StateId id, FreeRun& run);
+  void find_codes(StateId id, FreeRun& run);
 
   uint32_t max_advance_;
   const TokenTexts* tokens_;
