@@ -292,8 +292,9 @@ StringFrames::Region StringFrames::find_region(const View& at) {
     Lang& lang = langs_(item.lang);
     const RegionArcs arcs = [&](uint32_t state) { return lang.arcs(state); };
     const CodeClassOf code_class = [&](auto ranges) { return store_.code_class(ranges); };
-    Region found{find_text_region(arcs, code_class, item.state, store_.max_advance()),
-                 item.max != kUnbounded};
+    Region found;
+    found.text = find_text_region(arcs, code_class, item.state, store_.max_advance());
+    found.bounded = item.max != kUnbounded;
     const bool any = found.text.length == kUnbounded && found.text.run.text == kSpelledText;
     if (at.size() > 1 && !any) continue;
     if (found.bounded) found.last_count = last_count(item, found.text);

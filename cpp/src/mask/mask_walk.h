@@ -155,7 +155,7 @@ class MaskWalk {
   bool step(const Edge& edge, uint32_t node, uint32_t level, bool last);
   bool step_set(uint32_t node, uint32_t level, bool joined);
   bool step_known(const SetMemo::After& after, uint32_t node, uint32_t level);
-  bool is_of_rules(const Depth& depth) const;
+  bool find_memo(Depth& from, std::span<const Config> configs, bool joined, SetMemo::Step& step);
   // Ways to be done with a subtree at once; false if they don't apply.
   bool follow_spaces(const Depth& depth, uint32_t node);
   bool follow_quoted(const Depth& depth, uint32_t node, uint32_t level);

@@ -308,10 +308,10 @@ bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
   }
   const auto configs = from.single ? std::span(&from.config, 1) : from.set.configs();
   const uint8_t byte = vocabulary_.byte(node);
-  const bool kept = !joined && is_of_rules(from);
-  if (kept && from.memo == SetMemo::kUnknown) from.memo = memo_.id(configs);
-  if (kept && from.memo != SetMemo::kUnknown) {
-    if (const SetMemo::After* known = memo_.find(from.memo, byte)) {
+  SetMemo::Step asked{SetMemo::kUnknown, byte, SetMemo::kUnknown};
+  if (find_memo(from, configs, joined, asked)) {
+    if (const SetMemo::After* known = memo_.find(asked)) {
+      if (joined) starts_[next_start_].taken = true;
       return step_known(*known, node, level);
     }
   }
@@ -321,7 +321,7 @@ bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
   if (joined) take_starts(next_start_, here.set);
   if (here.set.empty()) return false;
   const bool deeper = vocabulary_.has_children(node);
-  if (kept && deeper && !unsure && from.memo != SetMemo::kUnknown) {
+  if (asked.set != SetMemo::kUnknown && deeper && !unsure) {
     SetMemo::After after;
     after.inside = alone_ || is_inside(here.set);
     const bool single = here.set.size() == 1;
@@ -331,7 +331,7 @@ bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
       after.alone = single && after.returned.empty();
       after.closed.assign(here.set.configs().begin(), here.set.configs().end());
       after.id = memo_.id(after.closed);
-      return step_known(memo_.keep(from.memo, byte, std::move(after)), node, level);
+      return step_known(memo_.keep(asked, std::move(after)), node, level);
     }
   }
   arrive(node, here);
@@ -355,10 +355,21 @@ bool MaskWalk::step_known(const SetMemo::After& after, uint32_t node, uint32_t l
   return !is_over(here) && !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
 }
 
-bool MaskWalk::is_of_rules(const Depth& depth) const {
-  const Config& first = depth.single ? depth.config : depth.set[0];
-  const FamilyId family = store_.state(first.state).family;
-  return family == FamilyId::kRules || family == FamilyId::kRepeat;
+// Of sets that begin with a configuration of the rules; other frames hardly ever come in sets that
+// come again. False if the step can't be kept.
+bool MaskWalk::find_memo(Depth& from, std::span<const Config> configs, bool joined,
+                         SetMemo::Step& step) {
+  const FamilyId family = store_.state(configs[0].state).family;
+  if (family != FamilyId::kRules && family != FamilyId::kRepeat) return false;
+  if (joined) {
+    const Start& start = starts_[next_start_];
+    const bool more = next_start_ + 1 < starts_.size() && starts_[next_start_ + 1].node == start.node;
+    step.joined = more ? SetMemo::kUnknown : memo_.id({&start.config, 1});
+    if (step.joined == SetMemo::kUnknown) return false;
+  }
+  if (from.memo == SetMemo::kUnknown) from.memo = memo_.id(configs);
+  step.set = from.memo;
+  return step.set != SetMemo::kUnknown;
 }
 
 // One more byte of whitespace: the calls of the configuration are the same again.

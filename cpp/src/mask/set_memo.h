@@ -39,15 +39,24 @@ class SetMemo {
     }
     return sets_.intern(words_).id;
   }
-  const After* find(uint32_t set, uint8_t byte) const {
-    const auto found = index_.find(set << 8 | byte);
+  // What is asked: a set, the byte that it reads, and the set that joins it behind the byte.
+  struct Step {
+    uint32_t set;
+    uint8_t byte;
+    uint32_t joined;  // kUnknown: none
+
+    uint64_t key() const { return uint64_t{set} << 40 | uint64_t{joined & 0xFFFFFFFU} << 8 | byte; }
+  };
+  const After* find(const Step& step) const {
+    const auto found = index_.find(step.key());
     return found == index_.end() ? nullptr : &kept_[found->second];
   }
-  const After& keep(uint32_t set, uint8_t byte, After after) {
-    index_.emplace(set << 8 | byte, static_cast<uint32_t>(kept_.size()));
+  const After& keep(const Step& step, After after) {
+    index_.emplace(step.key(), static_cast<uint32_t>(kept_.size()));
     return kept_.emplace_back(std::move(after));
   }
   void clear() {
+    if (sets_.size() == 0) return;
     sets_.truncate(0);
     index_.clear();
     kept_.clear();
@@ -57,7 +66,7 @@ class SetMemo {
   static constexpr std::size_t kMaxKept = 4096;
 
   WordInterner sets_;
-  std::unordered_map<uint32_t, uint32_t> index_;  // set and byte -> kept_
+  std::unordered_map<uint64_t, uint32_t> index_;  // by Step::key(), into kept_
   std::deque<After> kept_;
   std::vector<uint32_t> words_;
 };
