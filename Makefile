@@ -22,7 +22,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export MASKWRIGHT_WARNINGS_AS_ERRORS := ON
 
-NATIVE_SOURCES := CMakeLists.txt pyproject.toml $(shell find cmake cpp/include cpp/src cpp/bindings -type f)
+NATIVE_SOURCES := CMakeLists.txt pyproject.toml $(shell find cmake cpp/include cpp/src cpp/bindings cpp/front_end -type f)
 # cmake, ninja and ctest of the environment, and no other.
 CMAKE := PATH="$(abspath $(BIN)):$$PATH" cmake
 CTEST := PATH="$(abspath $(BIN)):$$PATH" ctest

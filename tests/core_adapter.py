@@ -96,6 +96,6 @@ class CoreMatcher:
         return bool(self.raw.is_terminated())
 
 
-def compile_core(ir: bytes, vocabulary: TestVocabulary) -> Any:
-    """A compiled grammar of the core."""
-    return CORE.compile(ir, core_vocabulary(vocabulary))
+def compile_core(ir: bytes, vocabulary: TestVocabulary, **shortcuts: bool) -> Any:
+    """A compiled grammar of the core, with or without its shortcuts to masks."""
+    return CORE.compile(ir, core_vocabulary(vocabulary), **shortcuts)

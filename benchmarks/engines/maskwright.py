@@ -35,6 +35,11 @@ class Maskwright:
     def _new_compiler(self) -> Any:
         return self._lib.GrammarCompiler(self._info, max_threads=1)
 
+    def forget(self) -> None:
+        """Forget what sources before have left in the process, unless that is to be shared."""
+        if self._shared is None:
+            importlib.import_module("maskwright.frontends.regex.kept").forget()
+
     def open(self, source: str, kind: str = JSON_SCHEMA) -> Session:
         compiler = self._shared or self._new_compiler()
         if kind == JSON_SCHEMA:

@@ -42,7 +42,7 @@ TABLE: tuple[tuple[str, str, Sequence[str], Sequence[str]], ...] = (
     ),
     (
         "ambiguous words",
-        'root ::= root space root | [a-z]+\nspace ::= [ ]*',
+        "root ::= root space root | [a-z]+\nspace ::= [ ]*",
         ["some words here " * 5 + "x"],
         ["a-b"],
     ),

@@ -6,12 +6,14 @@
 #include <span>
 
 #include "maskwright/matcher/matcher.h"
+#include "maskwright/matcher/precompute.h"
 #include "register.h"
 
 namespace nb = nanobind;
 using maskwright::ByteLedger;
 using maskwright::CompiledGrammar;
 using maskwright::CompileLimits;
+using maskwright::Precompute;
 using maskwright::Vocabulary;
 
 namespace {
@@ -20,8 +22,10 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
                                          std::shared_ptr<Vocabulary> vocabulary,
                                          uint32_t max_states, uint32_t max_targets,
                                          uint32_t max_clauses, uint32_t max_lang_states,
-                                         std::size_t around_bytes) {
+                                         std::size_t around_bytes, bool token_classes,
+                                         bool clipping, bool sharing) {
   CompileLimits limits;
+  limits.shortcuts = {token_classes, clipping, sharing};
   limits.rules.max_states = max_states;
   limits.json = {max_targets, max_clauses, max_lang_states};
   const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
@@ -63,11 +67,21 @@ void register_compiled(nb::module_& m) {
       .def("counters", &counters,
            "Counts of what was built so far: states, rows, positions, searched_places, masks, "
            "mask_bytes, cold_walks, visited_nodes.");
+  nb::class_<Precompute>(m, "Precompute", "Computes masks of a grammar that no matcher asked for.")
+      .def(nb::init<std::shared_ptr<CompiledGrammar>>(), nb::arg("compiled"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("run", &Precompute::run, nb::arg("seconds"), nb::arg("max_bytes"),
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Work for so many seconds of processor time, or until the grammar takes max_bytes; "
+           "False: nothing is left to do. Releases the GIL.")
+      .def_prop_ro("num_places", &Precompute::num_places);
   m.def("compile", &compile, nb::arg("ir"), nb::arg("vocabulary"), nb::kw_only(),
         nb::arg("max_states") = limits.rules.max_states,
         nb::arg("max_targets") = limits.json.max_targets,
         nb::arg("max_clauses") = limits.json.max_clauses,
         nb::arg("max_lang_states") = limits.json.max_lang_states, nb::arg("around_bytes") = 0,
+        nb::arg("token_classes") = true, nb::arg("clipping") = true, nb::arg("sharing") = true,
         "Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the "
-        "grammar's: what its owner needs for it.");
+        "grammar's: what its owner needs for it. The last three are shortcuts that change no "
+        "answer.");
 }

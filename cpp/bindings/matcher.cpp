@@ -92,6 +92,9 @@ void rollback(Matcher& matcher, nb::handle count) {
 // The calls of a decode loop under their public names. The Python class GrammarMatcher derives from
 // it, so that they cost no Python frame.
 struct MatcherBase {
+  MatcherBase(std::shared_ptr<CompiledGrammar> compiled,
+              std::optional<std::vector<uint32_t>> stop_token_ids, bool terminate)
+      : matcher(std::move(compiled), std::move(stop_token_ids), terminate) {}
   explicit MatcherBase(const Matcher& origin) : matcher(origin.fork()) {}
   Matcher matcher;
 };
@@ -204,7 +207,9 @@ void register_matcher(nb::module_& m) {
       .def_prop_ro("stop_token_ids",
                    [](const Matcher& matcher) { return matcher.stop_token_ids(); });
   nb::class_<MatcherBase>(m, "MatcherBase", "A matcher's calls in a decode loop.")
-      .def(nb::init<const Matcher&>(), nb::arg("core"), "Starts as a fork of the matcher.")
+      .def(nb::init<std::shared_ptr<CompiledGrammar>, std::optional<std::vector<uint32_t>>, bool>(),
+           nb::arg("compiled"), nb::arg("stop_token_ids").none(),
+           nb::arg("terminate_without_stop_token"), "Starts at the empty text.")
       .def(nb::init<const MatcherBase&>(), nb::arg("origin"), "Starts as a fork of the other one.")
       .def("accept_token", &accept_next, nb::arg("token_id"), nb::kw_only(),
            nb::arg("debug_print") = false,

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include "front_end/register.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/support/version.h"
 #include "register.h"
@@ -14,6 +15,9 @@ NB_MODULE(_core, m) {
         "Return the release of the compiled engine, for example ``0.1.0``.");
   m.attr("IR_VERSION") = maskwright::kIrVersion;
   register_errors(m);
+  register_ir_builder(m);
+  register_schema_walk(m);
+  register_json_text(m);
   register_vocabulary(m);
   register_compiled(m);
   register_matcher(m);

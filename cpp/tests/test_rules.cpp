@@ -216,8 +216,8 @@ TEST_CASE("ambiguous recursion keeps the stack flat") {
 
 TEST_CASE("characters that a repeat counts are read without calls") {
   IrWriter writer;
-  writer.rule("many", writer.repeat(writer.choice({writer.literal("a"), writer.literal("bb")}), 2,
-                                    100000));
+  writer.rule("many",
+              writer.repeat(writer.choice({writer.literal("a"), writer.literal("bb")}), 2, 100000));
   const auto grammar =
       std::make_shared<CompiledGrammar>(writer.buffer(0), vocabulary(), CompileLimits{});
   Matcher matcher(grammar, std::nullopt, false);

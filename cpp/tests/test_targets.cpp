@@ -110,8 +110,8 @@ TEST_CASE("a negated oneOf is none of them or two of them") {
   CHECK(clauses_of(w, w.all_of({object, w.one_of({a, b})})).size() == 2);
 }
 
-TEST_CASE("more clauses than the limit are an error, not an answer") {
-  SchemaWriter w;
+// Twelve choices between two members each.
+uint32_t twelve_choices(SchemaWriter& w) {
   Words parts{w.types(kObjectType)};
   const uint32_t text = w.types(kStringType);
   for (uint32_t i = 0; i < 12; ++i) {
@@ -120,10 +120,50 @@ TEST_CASE("more clauses than the limit are an error, not an answer") {
     };
     parts.push_back(w.any_of({member("a"), member("b")}));
   }
+  return w.all_of(parts);
+}
+
+TEST_CASE("more clauses than the limit are an error, not an answer") {
+  SchemaWriter w;
   JsonLimits limits;
   limits.max_clauses = 1000;
-  const uint32_t root = w.all_of(parts);
+  const uint32_t root = w.all_of({twelve_choices(w), w.members(0, 20)});
   CHECK_THROWS_AS(clauses_of(w, root, kAnyWhitespace | kAnyOrder, limits), Error);
+}
+
+TEST_CASE("choices about different members are one clause of joint targets") {
+  SchemaWriter w;
+  JsonLimits limits;
+  limits.max_clauses = 10;
+  const uint32_t root = twelve_choices(w);
+  CHECK(clauses_of(w, root, kAnyWhitespace | kAnyOrder, limits).size() == 1);
+  // Members in their order are multiplied.
+  CHECK_THROWS_AS(clauses_of(w, root, kAnyWhitespace, limits), Error);
+}
+
+TEST_CASE("values that an enum lists are counted on top of the limit") {
+  SchemaWriter w;
+  Words values;
+  for (uint32_t i = 0; i < 50; ++i) values.push_back(w.items(i, i));
+  JsonLimits limits;
+  limits.max_clauses = 10;
+  CHECK(clauses_of(w, w.constants({0, {}, {}, values}), kAnyWhitespace, limits).size() == 50);
+  CHECK_THROWS_AS(clauses_of(w, w.any_of(values), kAnyWhitespace, limits), Error);
+}
+
+TEST_CASE("what it takes to tell alternatives apart is limited too") {
+  SchemaWriter w;
+  Words branches;
+  for (uint32_t i = 0; i < 300; ++i) branches.push_back(w.length(i, i + 1000));
+  JsonLimits limits;
+  limits.max_clauses = 200;
+  try {
+    clauses_of(w, w.one_of(branches), kAnyWhitespace, limits);
+    FAIL("no limit was met");
+  } catch (const Error& error) {
+    CHECK(error.code() == "json-too-many-clauses");
+    CHECK(std::string(error.what()).starts_with("it takes too long to tell which"));
+  }
 }
 
 TEST_CASE("negation and recursion: trees whose leaves are no trees") {

@@ -123,8 +123,8 @@ TEST_CASE("a kept class of code points is judged by them") {
                });
       };
       bool expected = false;  // the token, or some end of it, is text of the class
-      for (const char* rest : {"", "\xA9", "\xAC", "\x82\xAC", "\x90\x80\x80", "\x80\x80\x80",
-                               "\x80\x80"}) {
+      for (const char* rest :
+           {"", "\xA9", "\xAC", "\x82\xAC", "\x90\x80\x80", "\x80\x80\x80", "\x80\x80"}) {
         expected = expected || (!bytes.empty() && within(std::string(bytes) + rest));
       }
       const bool found = ((*words)[token / 32] >> token % 32 & 1) != 0;

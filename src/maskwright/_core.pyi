@@ -2,7 +2,7 @@
 The compiled engine of maskwright. Private: use the names of the package maskwright.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
 
 
@@ -10,6 +10,217 @@ def engine_version() -> str:
     """Return the release of the compiled engine, for example ``0.1.0``."""
 
 IR_VERSION: int = 2
+
+class IrFragment:
+    """
+    Expressions that many grammars hold, read once and copied into builders.
+    """
+
+    def __init__(self, ir: bytes) -> None:
+        """
+        Read the expressions of an IR buffer; its root rule stands for all of them.
+
+        Raises:
+            ValueError: It holds rules, tokens or schemas.
+        """
+
+class IrBuilder:
+    """Writes an IR buffer; maskwright.ir.Builder completes it."""
+
+    def __init__(self) -> None: ...
+
+    def json(self, node: int, *, any_order: bool = False, any_whitespace: bool = True, strict: bool = True, max_whitespace: int | None = None, item_separator: bytes = b',', key_separator: bytes = b':') -> int:
+        """
+        A JSON value that is valid under the schema node.
+
+        Args:
+            node: Id of the root schema node.
+            any_order: Members may come in any order; else declared ones first, in order.
+            any_whitespace: Free whitespace between JSON's own tokens, never around the root.
+            strict: Undeclared members, and items after a prefix, are refused where no schema that applies
+                says otherwise.
+            max_whitespace: With ``any_whitespace``: bytes at one place at most; None: no bound.
+            item_separator: Without ``any_whitespace``: what stands between items and members.
+            key_separator: Without ``any_whitespace``: what stands between a key and its value.
+        """
+
+    def any(self) -> int:
+        """Any value."""
+
+    def never(self) -> int:
+        """No value."""
+
+    def types(self, mask: int) -> int:
+        """
+        Any value of the types in the mask (``TYPE_*`` of ``maskwright.ir.format``).
+        """
+
+    def all_of(self, ids: Iterable[int]) -> int:
+        """Values that all nodes accept; of none, any value; of one, that node."""
+
+    def any_of(self, ids: Iterable[int]) -> int:
+        """Values that some node accepts; of none, no value; of one, that node."""
+
+    def one_of(self, ids: Iterable[int]) -> int:
+        """
+        Values that exactly one node accepts; of none, no value; of one, that node.
+        """
+
+    def array(self, prefix: Iterable[int], rest: int | None) -> int:
+        """
+        Arrays: a schema per leading item, and one for the rest (None: ``items`` absent).
+        """
+
+    def object(self, members: Mapping[str, int] | Iterable[tuple[str, int]], additional: int | None, patterns: Iterable[tuple[int, int]] = ()) -> int:
+        """
+        Objects: a schema per named member, in order, per key pattern, and for all the others.
+
+        Args:
+            members: Decoded key and node of each named member, a dict or pairs; keys are unique.
+            additional: Node of the members that no name and no pattern matches; None:
+                ``additionalProperties`` absent.
+            patterns: Regular expression (an expression id that matches whole decoded keys) and node of
+                each key pattern. A member is judged by its name and all its patterns.
+        """
+
+    def required(self, keys: Iterable[str]) -> int:
+        """Objects must have each of the keys; duplicates are dropped."""
+
+    def reserve(self) -> int:
+        """
+        Return a node id that may be used at once and is given its meaning later.
+        """
+
+    def define_node(self, node: int, target: int) -> None:
+        """Make a reserved node an alias of ``target``, once."""
+
+    def rule(self, name: str) -> int:
+        """
+        Declare a rule and return its id; ``define`` gives it its expression.
+
+        Raises:
+            ValueError: The name is empty or taken.
+        """
+
+    def define(self, rule: int, expr: int) -> None:
+        """Give a declared rule its expression, once."""
+
+    def finish(self, root: int) -> bytes:
+        """
+        Return the buffer, with rule ``root`` as the start symbol.
+
+        Raises:
+            ValueError: A rule or a reserved node is undefined.
+        """
+
+    def copy(self, fragment: IrFragment) -> int:
+        """
+        Add the expressions of a fragment, and return the one that stands for all of them.
+        """
+
+    def add_expr(self, record: Iterable[int]) -> int: ...
+
+    def share_expr(self, record: Iterable[int]) -> int: ...
+
+    def add_node(self, record: Iterable[int]) -> int: ...
+
+    def share_node(self, record: Iterable[int]) -> int: ...
+
+    def enum_node(self, literals: int, numbers: Iterable[str], strings: Iterable[str], nodes: Iterable[int]) -> int: ...
+
+    def counted_texts(self, texts: Iterable[str]) -> list[int]:
+        """Count and references of texts; each one counts once."""
+
+    def text_ref(self, text: str) -> tuple[int, int]: ...
+
+    def bytes_ref(self, data: bytes) -> tuple[int, int]: ...
+
+    def check_exprs(self, ids: Iterable[int]) -> None: ...
+
+    def check_nodes(self, ids: Iterable[int]) -> None: ...
+
+    def check_rule(self, rule: int) -> None: ...
+
+class KeywordTable:
+    """The keywords of a dialect of JSON Schema."""
+
+    def __init__(self, handlers: dict[str, Any], plain: dict[Any, str], id_keyword: str, ref_alone: bool) -> None: ...
+
+class SchemaWalk:
+    """The walk over a JSON Schema; its Python subclass is the conversion."""
+
+    def __init__(self, builder: object, strict: bool, max_constant_values: int, is_observed: bool) -> None: ...
+
+    def walk(self, schema: object, location: object | None, resource: object) -> None:
+        """Convert a document; `root_node` is the node of its root then."""
+
+    def node(self, value: object | None, keyword: object, token: object | None = None) -> int:
+        """Return the node of a schema below the one at hand."""
+
+    def nodes_of(self, values: object, keyword: object) -> list[int]:
+        """Return the nodes of schemas in an array below the one at hand."""
+
+    def named_nodes(self, schemas: dict[str, Any], keyword: str) -> dict[str, int]:
+        """Return the nodes of schemas by name below the one at hand."""
+
+    def target_node(self, schema: object, location: object | None, resource: object) -> int:
+        """
+        Return the node of a schema in a resource; a reserved one while it is converted.
+        """
+
+    def add(self, node: int) -> None:
+        """Add a node to the conjunction that the schema at hand becomes."""
+
+    def ignore(self, keyword: object) -> None:
+        """Note that a keyword of the schema at hand has no effect."""
+
+    def note_in_place(self, schemas: object, resource: object | None = None) -> None:
+        """
+        Note that schemas, of ``resource``, judge the same instance as the schema at hand.
+        """
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema at hand."""
+
+    @property
+    def location(self) -> Any:
+        """Where it stands."""
+
+    @property
+    def resource(self) -> Any:
+        """The resource that it belongs to."""
+
+    @property
+    def root_node(self) -> int:
+        """The node of the whole schema."""
+
+    @property
+    def is_cyclic(self) -> bool:
+        """Whether schemas may refer back to themselves."""
+
+    def plain_facts(self) -> set[str]:
+        """Names of what the walk met by itself."""
+
+    def is_known(self, schema: object, resource: object) -> bool:
+        """Return whether a schema was converted in a resource."""
+
+    def in_place(self) -> list[tuple[Any, ...]]:
+        """Return what was noted by `note_in_place`."""
+
+    def pointers_of_ignored(self, max_bytes: int) -> tuple[str, ...] | None:
+        """
+        Return the pointers of keywords without effect; None: they are longer together.
+        """
+
+def read_json(text: str) -> Any:
+    """
+    Return the value of a JSON text; numbers with a fraction or exponent become ``Decimal``.
+
+    Raises:
+        ValueError: The text is no JSON, or an object in it has a duplicate key.
+        ArithmeticError: A number has an exponent that ``Decimal`` can't hold.
+    """
 
 class Vocabulary:
     """
@@ -57,9 +268,22 @@ class CompiledGrammar:
         Counts of what was built so far: states, rows, positions, searched_places, masks, mask_bytes, cold_walks, visited_nodes.
         """
 
-def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0) -> CompiledGrammar:
+class Precompute:
+    """Computes masks of a grammar that no matcher asked for."""
+
+    def __init__(self, compiled: CompiledGrammar) -> None: ...
+
+    def run(self, seconds: float, max_bytes: int) -> bool:
+        """
+        Work for so many seconds of processor time, or until the grammar takes max_bytes; False: nothing is left to do. Releases the GIL.
+        """
+
+    @property
+    def num_places(self) -> int: ...
+
+def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True) -> CompiledGrammar:
     """
-    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it.
+    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last three are shortcuts that change no answer.
     """
 
 class Matcher:
@@ -115,8 +339,8 @@ class MatcherBase:
     """A matcher's calls in a decode loop."""
 
     @overload
-    def __init__(self, core: Matcher) -> None:
-        """Starts as a fork of the matcher."""
+    def __init__(self, compiled: CompiledGrammar, stop_token_ids: Sequence[int] | None, terminate_without_stop_token: bool) -> None:
+        """Starts at the empty text."""
 
     @overload
     def __init__(self, origin: MatcherBase) -> None:

@@ -181,7 +181,7 @@ class CompileCache(Generic[_Value]):
             return []
         self._entries[key] = value
         value.charge_to(self._ledger)
-        return self._drop_excess()
+        return [] if self.limit_bytes < 0 else self._drop_excess()
 
     def _drop_excess(self) -> list[_Value]:
         """Take entries out, under the lock, until the limit is kept; return them."""

@@ -17,6 +17,7 @@ from . import _core
 from .compile_cache import CacheStats, CompileCache
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .grammar import Grammar
+from .precompute import MODES, Budget, Mode, Precomputer
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ _MAX_WORD = 2**32 - 1
 # in the cache's dictionary and the garbage collector's lists.
 _OBJECT_BYTES = 900
 _REFERENCE_BYTES = 16
+# A str beside its characters, and its place in a tuple.
+_TEXT_BYTES = 72
 _MAX_KEY_CONTAINERS = 200_000
+
+
+_LIMITS = ("max_states", "max_targets", "max_clauses", "max_lang_states")
+_NO_LIMITS = (None,) * len(_LIMITS)
 
 
 class CompiledGrammar:
@@ -93,6 +100,7 @@ class CompilerStats:
         masks: Masks that they keep.
         cold_walks: Walks over the token trie that were needed for those.
         visited_nodes: Trie nodes that those walks visited.
+        precomputing: Grammars whose masks are being computed ahead, or wait for it.
     """
 
     grammars: CacheStats
@@ -101,6 +109,7 @@ class CompilerStats:
     masks: int
     cold_walks: int
     visited_nodes: int
+    precomputing: int
 
 
 class GrammarCompiler:
@@ -112,13 +121,19 @@ class GrammarCompiler:
 
     Args:
         tokenizer_info: The vocabulary.
-        max_threads: Accepted for compatibility; a grammar is compiled by the thread that asks.
+        max_threads: Threads of its own that the compiler may start, for ``precompute``. A grammar
+            is compiled by the thread that asks for it.
         cache_enabled: Keep compiled grammars.
         cache_limit_bytes: Memory that the cache may take, least recently used out first; -1: no
             limit. Kept whenever a grammar is asked for; in between, masks that matchers compute add
             to it. A grammar that is larger than that is compiled and not kept.
-        enable_dynamic_compilation: Accepted for compatibility, without effect: states and masks are
-            always computed on demand.
+        enable_dynamic_compilation: Accepted for compatibility, without effect: see ``precompute``.
+        precompute: When masks are computed: ``"lazy"``: when a matcher asks for them;
+            ``"background"``: also ahead, by threads of the compiler, once a grammar is compiled;
+            ``"eager"``: ahead, before it is returned. Forced text and the names of a schema come
+            first. Masks are the same in all modes.
+        precompute_seconds: Processor time that computing ahead may take for one grammar.
+        precompute_bytes: Size up to which a grammar may grow by it.
         max_states: Limit on the automaton positions of a grammar's rules; None: the default.
         max_targets: Limit on the distinct conjunctions of schemas that apply at one place.
         max_clauses: Limit on the alternatives of one such conjunction.
@@ -126,7 +141,8 @@ class GrammarCompiler:
 
     Raises:
         TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
-        ValueError: A limit is not positive, or ``cache_limit_bytes`` is below -1.
+        ValueError: A limit is not positive, ``cache_limit_bytes`` is below -1, or ``precompute`` is
+            none of the three.
 
     Example:
         >>> from maskwright import TokenizerInfo
@@ -146,6 +162,9 @@ class GrammarCompiler:
         cache_enabled: bool = True,
         cache_limit_bytes: int = -1,
         enable_dynamic_compilation: bool = True,
+        precompute: Mode = "lazy",
+        precompute_seconds: float = 1.0,
+        precompute_bytes: int = 16 << 20,
         max_states: int | None = None,
         max_targets: int | None = None,
         max_clauses: int | None = None,
@@ -164,16 +183,21 @@ class GrammarCompiler:
             )
         if cache_limit_bytes < -1:
             raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
-        limits = {
-            "max_states": max_states,
-            "max_targets": max_targets,
-            "max_clauses": max_clauses,
-            "max_lang_states": max_lang_states,
-        }
-        self._limits = {name: value for name, value in limits.items() if value is not None}
-        for name, value in self._limits.items():
-            if not 1 <= value <= _MAX_WORD:
-                raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+        if precompute not in MODES:
+            raise ValueError(f"precompute is {precompute!r}; expected one of {', '.join(MODES)}")
+        if not precompute_seconds > 0:
+            raise ValueError(f"precompute_seconds is {precompute_seconds}; expected more than 0")
+        if not precompute_bytes > 0:
+            raise ValueError(f"precompute_bytes is {precompute_bytes}; expected more than 0")
+        self._precompute = precompute
+        self._precomputer: Precomputer | None = None
+        if precompute != "lazy":
+            budget = Budget(precompute_seconds, precompute_bytes)
+            self._precomputer = Precomputer(max_threads, budget)
+        self._limits: dict[str, Any] = {}
+        given = (max_states, max_targets, max_clauses, max_lang_states)
+        if given != _NO_LIMITS:
+            self._limits = _checked_limits(given)
         self._tokenizer_info = tokenizer_info
         self._cache: CompileCache[CompiledGrammar] = CompileCache(
             _core.ByteLedger, cache_limit_bytes
@@ -244,11 +268,14 @@ class GrammarCompiler:
             from .frontends.json_schema.inputs import schema_of
 
             source = schema_of(schema)  # a class can be rebuilt: look at it anew
+        key: Hashable
+        if type(source) is str and registry is None and separators is None and not limits:
+            values = options.values()
+            key = "json-schema", source, *values, *map(type, values)  # 1 is not True
+        else:
+            key = _exact_key("json-schema", source, options)
         try:
-            return self._compile(
-                _exact_key("json-schema", source, options),
-                lambda: Grammar.from_json_schema(source, **options),
-            )
+            return self._compile(key, lambda: _schema_grammar(source, options))
         except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
             from .frontends.json_schema.blame import with_pointer
 
@@ -322,7 +349,10 @@ class GrammarCompiler:
         names = ("states", "masks", "cold_walks", "visited_nodes")
         totals = {name: sum(counts[name] for counts in counters) for name in names}
         tokenizer_bytes = self._tokenizer_info._core.memory_bytes  # noqa: SLF001  of this package
-        return CompilerStats(self._cache.stats(), tokenizer_bytes, **totals)
+        precomputing = 0 if self._precomputer is None else self._precomputer.in_flight()
+        return CompilerStats(
+            self._cache.stats(), tokenizer_bytes, precomputing=precomputing, **totals
+        )
 
     def _compile(self, key: Hashable, make_grammar: Callable[[], Grammar]) -> CompiledGrammar:
         def build() -> CompiledGrammar:
@@ -330,21 +360,43 @@ class GrammarCompiler:
             vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
             around = _object_bytes(grammar, key)
             core = _core.compile(grammar.ir, vocabulary, around_bytes=around, **self._limits)
-            return CompiledGrammar(core, grammar, self._tokenizer_info)
+            compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
+            if self._precomputer is None:
+                return compiled
+            if self._precompute == "eager":
+                self._precomputer.run(core)
+            else:
+                self._precomputer.start(compiled)
+            return compiled
 
         if key is None or not self._cache_enabled:
             return build()
         return self._cache.get(key, build)
 
 
+def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
+    from .frontends.json_schema import compile_json_schema
+
+    return Grammar(*compile_json_schema(source, **options))
+
+
+def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
+    limits = {name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None}
+    for name, value in limits.items():
+        if not 1 <= value <= _MAX_WORD:
+            raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+    return limits
+
+
 def _object_bytes(grammar: Grammar, key: Hashable) -> int:
     """Return about how much memory the Python objects of a cached grammar take."""
-    parts: list[Any] = [grammar.ir]
-    if isinstance(key, tuple):
-        parts += key
     certificate = grammar.certificate
-    parts += [*certificate.narrowed, *certificate.ignored, *certificate.loosened]
-    return _OBJECT_BYTES + sum(getsizeof(part) + _REFERENCE_BYTES for part in parts)
+    texts = certificate.narrowed + certificate.ignored
+    size = _OBJECT_BYTES + len(grammar.ir)
+    size += sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
+    if isinstance(key, tuple) and len(key) > 1:
+        size += _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source
+    return size
 
 
 def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) -> Hashable:

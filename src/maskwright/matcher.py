@@ -83,25 +83,15 @@ class GrammarMatcher(_core.MatcherBase):
                 "CompiledGrammar, which GrammarCompiler makes"
             )
         del max_rollback_tokens
-        stops = None if override_stop_tokens is None else id_list(override_stop_tokens)
-        size = compiled_grammar.tokenizer_info.vocab_size
-        check_ids("stop token id", stops or (), size, "the compiled grammar's tokenizer")
-        core = _core.Matcher(
-            compiled_grammar._core,  # noqa: SLF001  of this package
-            stop_token_ids=stops,
-            terminate_without_stop_token=bool(terminate_without_stop_token),
-        )
-        self._bind(core, compiled_grammar, default_temperature)
-
-    def _bind(
-        self,
-        origin: _core.Matcher | _core.MatcherBase,
-        compiled_grammar: CompiledGrammar,
-        temperature: float | None,
-    ) -> None:
-        super().__init__(origin)
+        stops = None
+        if override_stop_tokens is not None:
+            stops = id_list(override_stop_tokens)
+            size = compiled_grammar.tokenizer_info.vocab_size
+            check_ids("stop token id", stops, size, "the compiled grammar's tokenizer")
+        core = compiled_grammar._core  # noqa: SLF001  of this package
+        _core.MatcherBase.__init__(self, core, stops, bool(terminate_without_stop_token))
         self._compiled_grammar = compiled_grammar
-        self._temperature = temperature
+        self._temperature = default_temperature
 
     @property
     def _core(self) -> _core.Matcher:
@@ -214,5 +204,7 @@ class GrammarMatcher(_core.MatcherBase):
         Costs a few words, whatever the length of the text.
         """
         other = type(self).__new__(type(self))
-        other._bind(self, self._compiled_grammar, self._temperature)  # noqa: SLF001
+        _core.MatcherBase.__init__(other, self)
+        other._compiled_grammar = self._compiled_grammar  # noqa: SLF001  the same class
+        other._temperature = self._temperature  # noqa: SLF001
         return other

@@ -8,7 +8,9 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("script", ["make_metaschemas.py", "make_keyword_table.py"])
+@pytest.mark.parametrize(
+    "script", ["make_formats.py", "make_metaschemas.py", "make_keyword_table.py"]
+)
 def test_no_drift(repository_root, script):
     ran = subprocess.run(
         [sys.executable, str(repository_root / "tools" / script), "--check"],

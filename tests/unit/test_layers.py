@@ -107,6 +107,7 @@ def test_a_planted_python_back_edge_fails(script, tree, path, planted, expected)
         ("src/json/a.cpp", '"maskwright/matcher/m.h"', "json must not include matcher"),
         ("src/matcher/a.cpp", "<Python.h>", "must not include Python.h"),
         ("src/mask/a.cpp", "<nanobind/nanobind.h>", "must not include nanobind"),
+        ("front_end/a.cpp", '"maskwright/automata/store.h"', "front_end must not include automata"),
         ("src/surprise/a.cpp", "<vector>", "no known layer"),
     ],
 )

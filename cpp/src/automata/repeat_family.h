@@ -22,8 +22,8 @@ namespace maskwright {
 class RepeatFamily final : public Family {
  public:
   struct Hooks {
-    std::function<StateId(uint32_t rule)> start;      // the state that a call enters
-    std::function<bool(StateId)> reads_symbols;  // the state reads whole tokens
+    std::function<StateId(uint32_t rule)> start;  // the state that a call enters
+    std::function<bool(StateId)> reads_symbols;   // the state reads whole tokens
   };
 
   RepeatFamily(Store& store, const Nfa& nfa, Hooks hooks)

@@ -436,9 +436,9 @@ uint32_t RulesMachine::num_positions() const {
 
 std::size_t RulesMachine::memory_bytes() const {
   const Impl& impl = *impl_;
-  return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family,
-                                               impl.frames, impl.frame_ids, impl.callee_cache,
-                                               impl.resume_cache, impl.tail_cache, impl.token_cache, impl.callers,
+  return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family, impl.frames,
+                                               impl.frame_ids, impl.callee_cache, impl.resume_cache,
+                                               impl.tail_cache, impl.token_cache, impl.callers,
                                                impl.mark, impl.targets);
 }
 

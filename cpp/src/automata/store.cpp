@@ -32,19 +32,19 @@ class DoneFamily final : public Family {
 
 std::vector<Edge> RowBuilder::take() {
   std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.lo < b.lo; });
-  std::vector<Edge> joined;
+  std::size_t kept = 0;
   for (const Edge& edge : edges_) {
-    if (!joined.empty()) {
-      Edge& last = joined.back();
+    if (kept != 0) {
+      Edge& last = edges_[kept - 1];
       if (last.hi + 1 == edge.lo && last.op == edge.op && last.target == edge.target) {
         last.hi = edge.hi;
         continue;
       }
     }
-    joined.push_back(edge);
+    edges_[kept++] = edge;
   }
-  edges_.clear();
-  return joined;
+  edges_.resize(kept);
+  return std::move(edges_);
 }
 
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
@@ -72,8 +72,14 @@ bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
 bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }
 
-Store::Store(uint32_t max_advance, const TokenTexts* tokens)
-    : max_advance_(max_advance), tokens_(tokens), done_(std::make_unique<DoneFamily>()) {
+void Family::likely(StateId /*state*/, Reg /*reg*/, const RegisterPool& /*regs*/,
+                    std::vector<std::string>& /*out*/) {}
+
+Store::Store(uint32_t max_advance, const TokenTexts* tokens, const Shortcuts& shortcuts)
+    : max_advance_(max_advance),
+      tokens_(tokens),
+      shortcuts_(shortcuts),
+      done_(std::make_unique<DoneFamily>()) {
   register_family(FamilyId::kDone, *done_);
   sets_.intern({});                                               // kEmptySet
   contents_.intern({}, static_cast<uint32_t>(FamilyId::kCount));  // kDead

@@ -51,14 +51,14 @@ class IrParser {
   Ir parse() {
     read_layout();
     for (uint32_t id = 0; id < ir_.expr_spans_.size(); ++id) {
-      where_ = "expression " + std::to_string(id);
+      where_ = {"expression", id};
       limit_ = end_of_record(expr_offset(id));
       at_ = expr_offset(id);
       check_expr();
       ir_.expr_spans_[id] = {expr_offset(id), at_ - expr_offset(id)};
     }
     for (uint32_t id = 0; id < ir_.node_spans_.size(); ++id) {
-      where_ = "schema node " + std::to_string(id);
+      where_ = {"schema node", id};
       limit_ = end_of_record(node_offset(id));
       at_ = node_offset(id);
       check_node();
@@ -70,7 +70,6 @@ class IrParser {
 
  private:
   void read_layout() {
-    where_ = "header";
     if (buffer_.size() < kHeaderWords * 4) malformed("shorter than its header");
     std::array<uint32_t, kHeaderWords> header{};
     read_words(0, header);
@@ -114,7 +113,7 @@ class IrParser {
 
   void read_rules(std::span<const uint32_t> words) {
     for (std::size_t i = 0; i + 2 < words.size(); i += 3) {
-      where_ = "rule " + std::to_string(i / 3);
+      where_ = {"rule", static_cast<uint32_t>(i / 3)};
       if (words[i] >= ir_.expr_spans_.size()) fail("its expression does not exist");
       check_ref(words[i + 1], words[i + 2]);
       ir_.rules_.push_back({words[i], words[i + 1], words[i + 2]});
@@ -130,7 +129,8 @@ class IrParser {
 
   [[noreturn]] void fail(const std::string& what) const {
     const std::size_t before = kHeaderWords + offsets_.size() + ir_.rules_.size() * 3;
-    malformed(where_ + ": " + what, (before + at_) * 4);
+    malformed(std::string(where_.kind) + " " + std::to_string(where_.id) + ": " + what,
+              (before + at_) * 4);
   }
 
   uint32_t next() {
@@ -315,7 +315,7 @@ class IrParser {
   // Expressions refer to expressions built before them, so that no chain of them can be cyclic.
   void check_acyclic() {
     for (uint32_t id = 0; id < ir_.num_exprs(); ++id) {
-      where_ = "expression " + std::to_string(id);
+      where_ = {"expression", id};
       const auto payload = ir_.expr(id);
       switch (ir_.expr_kind(id)) {
         case ExprKind::kSequence:
@@ -336,7 +336,11 @@ class IrParser {
   std::span<const std::byte> buffer_;
   std::vector<uint32_t> offsets_;
   Ir ir_;
-  std::string where_;
+  struct Where {
+    const char* kind;
+    uint32_t id;
+  };
+  Where where_{"expression", 0};  // the record at hand
   uint32_t at_ = 0;
   uint32_t limit_ = 0;
 };

@@ -108,6 +108,8 @@ void ClauseTable::sort_out_derived(uint32_t word, Leaves& out) const {
     case DerivedKind::kLength: out.length.meet(leaf.b, leaf.c); break;
     case DerivedKind::kItemCount: out.items.meet(leaf.b, leaf.c); break;
     case DerivedKind::kMemberCount: out.members.meet(leaf.b, leaf.c); break;
+    case DerivedKind::kNoObject: break;
+    case DerivedKind::kJoint: out.joint = leaf.a; break;
   }
 }
 
@@ -117,7 +119,13 @@ uint32_t ClauseTable::intern(uint32_t options, std::span<const uint32_t> leaves)
   const auto [id, inserted] = clauses_.intern(words);
   if (!inserted) return id;
   const Leaves sorted = sort_out(leaves);
-  Clause clause;
+  Clause clause{.joint = sorted.joint};
+  if (clause.joint == kNone) resolve(options, sorted, clause);
+  resolved_[resolved_.grow()] = clause;
+  return id;
+}
+
+void ClauseTable::resolve(uint32_t options, const Leaves& sorted, Clause& clause) {
   if ((sorted.types & kNull) != 0) clause.literals |= sorted.literals & kEnumNull;
   if ((sorted.types & kBoolean) != 0) {
     clause.literals |= sorted.literals & (kEnumFalse | kEnumTrue);
@@ -126,8 +134,6 @@ uint32_t ClauseTable::intern(uint32_t options, std::span<const uint32_t> leaves)
   if ((sorted.types & (kInteger | kNumberType)) != 0) resolve_number(sorted, clause);
   if ((sorted.types & kArrayType) != 0) clause.array = resolve_array(options, sorted);
   if ((sorted.types & kObjectType) != 0) clause.object = resolve_object(options, sorted);
-  resolved_[resolved_.grow()] = clause;
-  return id;
 }
 
 }  // namespace maskwright

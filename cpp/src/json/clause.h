@@ -110,6 +110,7 @@ struct Clause {
   LangId string = 0, number = 0;
   uint32_t min_length = 0, max_length = kNone;
   uint32_t array = kNone, object = kNone;  // shapes
+  uint32_t joint = kNone;                  // joint targets (target.h), instead of all else
 };
 
 class ClauseTable {
@@ -124,6 +125,7 @@ class ClauseTable {
   // The node that asks for different items, of a shape of which one does.
   uint32_t unique_node(uint32_t shape) const { return unique_nodes_.at(shape); }
   ObjectShape object(uint32_t shape) const;
+  JointTargets joint(uint32_t id) const { return targets_.joint(id); }
   KeyTable& keys() { return targets_.keys(); }
   std::size_t memory_bytes() const {
     return heap_bytes(clauses_, resolved_, unique_nodes_, arrays_, objects_);
@@ -135,6 +137,7 @@ class ClauseTable {
   Leaves sort_out(std::span<const uint32_t> words) const;
   void sort_out_negated(uint32_t node, Leaves& out) const;
   void sort_out_derived(uint32_t word, Leaves& out) const;
+  void resolve(uint32_t options, const Leaves& sorted, Clause& clause);
   void resolve_string(const Leaves& leaves, Clause& clause);
   void resolve_number(const Leaves& leaves, Clause& clause);
   uint32_t resolve_array(uint32_t options, const Leaves& leaves);

@@ -54,6 +54,7 @@ struct ClauseTable::Leaves {
   std::vector<uint32_t> names, some_names;  // words that all names, or one, must satisfy
   std::vector<ContainsRule> contains;
   uint32_t unique = kNone;  // a node that asks for different items
+  uint32_t joint = kNone;
 
   void add_contains(uint32_t word, ItemCount count) {
     if (count.min == 0 && count.max == kNone) return;

@@ -100,7 +100,9 @@ class ObjectMerger {
 
   void add_object(uint32_t word) {
     WordReader reader(table_.ir_.node(node_of(word)));
-    for (uint32_t left = reader.next(); left != 0; --left) {
+    const uint32_t num_members = reader.next();
+    if (declared_.empty()) declared_.reserve(num_members);
+    for (uint32_t left = num_members; left != 0; --left) {
       mention(read_key(reader), (word & kSilent) != 0);
       reader.next();
     }
@@ -180,6 +182,7 @@ class ObjectMerger {
                                 static_cast<uint32_t>(dependencies_.size()),
                                 0,
                                 0};
+    words.reserve(words.size() + others.size() + 3 * places.size());
     words.insert(words.end(), others.begin(), others.end());
     for (const Place& place : places) {
       words.insert(words.end(), {place.key, place.target, place.flags});
@@ -202,7 +205,9 @@ class ObjectMerger {
   ObjectWords read(uint32_t word) {
     WordReader reader(table_.ir_.node(node_of(word)));
     ObjectWords object{(word & kSilent) != 0, {}, {}, kNone};
-    for (uint32_t left = reader.next(); left != 0; --left) {
+    const uint32_t num_members = reader.next();
+    object.members.reserve(num_members);
+    for (uint32_t left = num_members; left != 0; --left) {
       const uint32_t key = read_key(reader);
       object.members.emplace_back(key, inherit(word, reader.next()));
     }
@@ -258,18 +263,18 @@ class ObjectMerger {
   // that is not listed.
   uint32_t target_of(uint32_t key, Conditions conditions, bool declared,
                      std::span<const uint32_t> more = {}) {
-    std::vector<uint32_t> words;
+    words_.clear();
     for (const ObjectWords& object : objects_) {
-      declared = (object.append(key, conditions, words) && !object.silent) || declared;
+      declared = (object.append(key, conditions, words_) && !object.silent) || declared;
     }
     if (closed_ && !declared) return kNone;
     for (const auto& rule : rules_) {
       if (rule.key != key) continue;
       if (rule.absent) return kNone;
-      words.push_back(rule.word);
+      words_.push_back(rule.word);
     }
-    words.insert(words.end(), more.begin(), more.end());
-    return table_.target_of(options_, words);
+    words_.insert(words_.end(), more.begin(), more.end());
+    return table_.target_of(options_, words_);
   }
 
   // The targets of the classes. Small ones are given up, and their names mentioned.
@@ -287,6 +292,7 @@ class ObjectMerger {
   std::vector<Place> take_places(std::span<const uint32_t> others) {
     make_set(required_);
     std::vector<Place> places;
+    places.reserve(declared_.size() + undeclared_.size());
     std::vector<bool> met(table_.keys().size(), false);
     const auto add = [&](uint32_t key, bool declared) {
       if (met[key]) return;
@@ -393,6 +399,7 @@ class ObjectMerger {
   uint32_t dependency_node_ = kNone;                         // one of them
   std::vector<uint32_t> declared_, undeclared_, required_;   // keys, in order of mention
   std::vector<std::vector<LangId>> conditions_;
+  std::vector<uint32_t> words_;  // scratch of target_of
   const NameClasses* classes_ = nullptr;
   bool names_some_ = false, says_other_ = false, closed_ = false, within_ = false;
 };

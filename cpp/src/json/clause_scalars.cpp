@@ -66,7 +66,8 @@ void ClauseTable::resolve_string(const Leaves& leaves, Clause& clause) {
   if (parts.empty()) {
     clause.string = langs_.any_text();
   } else {
-    clause.string = parts.size() == 1 ? parts[0] : langs_.intersection(parts);
+    clause.string = leaves.length.max == kNone ? langs_.endless_intersection(parts)
+                                               : langs_.intersection(parts);
   }
   clause.min_length = leaves.length.min;
   clause.max_length = leaves.length.max;

@@ -25,7 +25,9 @@ enum class DerivedKind : uint32_t {
                // bound)
   kLength,     // 0, min, max: a string of so many code points
   kItemCount,  // 0, min, max: an array of so many items
-  kMemberCount,  // 0, min, max: an object of so many members
+  kMemberCount,  // 0, min, max: an object of so many members (1: of a part of joint targets)
+  kNoObject,     // any value but an object
+  kJoint,        // joint: an object that satisfies all targets of it (target.h)
 };
 
 struct DerivedLeaf {

@@ -280,11 +280,34 @@ std::span<const uint32_t> KeyFrames::near_names(StateId inside) {
 
 // A state with the same masks, the same one for as many states as may be.
 StateId KeyFrames::same_for_tokens(StateId inside, std::span<const uint32_t> words) {
+  if (!store_.shortcuts().sharing) return inside;
   const View at = view(store_.content(inside));
   if (at.spelling == kBeforeQuote || at.first.empty() || !reads_any(at, words)) return inside;
   if (!near_names(inside).empty()) return inside;
   const StateId other = moved(Spelling::kBetween, at.list, lists_[at.list]->unlisted(at.position));
   return view(store_.content(other)).ahead == at.ahead ? other : inside;
+}
+
+// The listed names, where JSON spells them as they are.
+void KeyFrames::likely(StateId state, Reg reg, const RegisterPool& regs,
+                       std::vector<std::string>& out) {
+  Words words = regs.get(reg);
+  if (is_exact(state)) {
+    words = regs.get(words[0]);
+    state = store_.content(state)[1];
+  }
+  const View at = view(store_.content(state));
+  const bool before = at.spelling == kBeforeQuote;
+  if (!before && at.spelling != static_cast<uint32_t>(Spelling::kBetween)) return;
+  for (const KeyRange range : {at.first, at.second}) {
+    for (uint32_t key = range.lo; key < range.hi; ++key) {
+      if (!is_allowed(words, key)) continue;
+      const std::string rest = lists_[at.list]->rest(key, at.position);
+      const bool plain = std::ranges::all_of(
+          rest, [](char c) { return c != '"' && c != '\\' && static_cast<uint8_t>(c) >= ' '; });
+      if (plain) out.push_back((before ? "\"" : "") + rest + '"');
+    }
+  }
 }
 
 // Some allowed name lies ahead. If names that are not known here may have used up all of them that

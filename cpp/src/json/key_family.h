@@ -64,6 +64,8 @@ class KeyFrames final : public KeyFamily {
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
+  void likely(StateId state, Reg reg, const RegisterPool& regs,
+              std::vector<std::string>& out) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(text_, near_names_, list_ids_, lists_);
   }

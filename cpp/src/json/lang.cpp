@@ -15,6 +15,7 @@
 #include "json/lang_dfa.h"
 #include "json/lang_literals.h"
 #include "json/lang_lower.h"
+#include "json/lang_searches.h"
 #include "json/lang_term.h"
 #include "json/number_lang.h"
 #include "maskwright/support/heap_bytes.h"
@@ -67,9 +68,10 @@ struct LangTable::Impl {
   TermId any_term() { return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone); }
 
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
+  std::unique_ptr<TableLang> intersect_searches(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> filter(std::size_t literal_list, const std::vector<LangId>& ids);
 
-  enum Key : uint32_t { kTerm, kIntersection, kComplement };
+  enum Key : uint32_t { kTerm, kIntersection, kComplement, kSearches };
 
   LangLimits limits;
   CodeRanges ascii;
@@ -102,8 +104,8 @@ LangTable::~LangTable() { langs_.clear(); }
 std::size_t LangTable::memory_bytes() const {
   const Impl& impl = *impl_;
   return heap_block(sizeof(Impl)) + heap_bytes(langs_) +
-         heap_bytes(impl.ascii, impl.classes, impl.terms, impl.compiler, impl.by_key,
-                    impl.term_of, impl.numbers_by_key, impl.numbers, impl.owned, impl.literals);
+         heap_bytes(impl.ascii, impl.classes, impl.terms, impl.compiler, impl.by_key, impl.term_of,
+                    impl.numbers_by_key, impl.numbers, impl.owned, impl.literals);
 }
 
 LangId LangTable::any_text() { return impl_->of_term(langs_, impl_->any_term()); }
@@ -138,6 +140,21 @@ LangId LangTable::intersection(std::span<const LangId> langs) {
   return impl_->get_or_make(langs_, key, [&] { return impl_->intersect(ids); });
 }
 
+LangId LangTable::endless_intersection(std::span<const LangId> langs) {
+  std::vector<LangId> ids(langs.begin(), langs.end());
+  std::erase(ids, any_text());
+  make_set(ids);
+  const auto is_list = [&](LangId id) { return impl_->literals[id] != nullptr; };
+  if (ids.size() < 2 || std::ranges::any_of(ids, is_list)) return intersection(langs);
+  std::vector<uint32_t> key{Impl::kSearches};
+  key.insert(key.end(), ids.begin(), ids.end());
+  const auto known = impl_->by_key.find(key);
+  if (known != impl_->by_key.end()) return known->second;
+  auto made = impl_->intersect_searches(ids);
+  if (made == nullptr) return intersection(ids);
+  return impl_->get_or_make(langs_, key, [&] { return std::move(made); });
+}
+
 std::unique_ptr<TableLang> LangTable::Impl::intersect(const std::vector<LangId>& ids) {
   std::size_t smallest = ids.size();
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -150,6 +167,19 @@ std::unique_ptr<TableLang> LangTable::Impl::intersect(const std::vector<LangId>&
   for (const LangId id : ids) operands.push_back(owned[id]);
   Dfa dfa = product(operands, budget, "an intersection of patterns");
   return std::make_unique<DfaLang>(std::move(dfa), limits);
+}
+
+// Null if one of the operands is no search.
+std::unique_ptr<TableLang> LangTable::Impl::intersect_searches(const std::vector<LangId>& ids) {
+  std::vector<SearchesLang::Operand> operands;
+  for (const LangId id : ids) {
+    auto found = found_states(*owned[id], terms.alphabet());
+    if (!found.has_value()) return nullptr;
+    operands.push_back({owned[id], std::move(*found)});
+  }
+  const auto alphabet = terms.alphabet();
+  return std::make_unique<SearchesLang>(std::move(operands),
+                                        std::vector<CodeRange>(alphabet.begin(), alphabet.end()));
 }
 
 // The literals that all other operands accept.
@@ -210,6 +240,39 @@ LangId LangTable::number(const NumberSpec& spec) {
   impl_->numbers_by_key.emplace(key, id);
   impl_->numbers.emplace(id, Impl::Number{spec, std::move(set)});
   return id;
+}
+
+std::vector<LangId> LangTable::join_numbers(std::span<const LangId> numbers) {
+  std::vector<LangId> joined;
+  NumberSpec list;
+  list.has_values = true;
+  for (const LangId id : numbers) {
+    const NumberSet& set = *impl_->numbers.at(id).set;
+    if (!set.has_values()) joined.push_back(id);
+    for (const Decimal& value : set.values()) list.values.push_back(canonical_text(value));
+  }
+  if (joined.size() + 1 >= numbers.size()) return {numbers.begin(), numbers.end()};
+  joined.push_back(number(list));
+  return joined;
+}
+
+std::vector<LangId> LangTable::join_literals(std::span<const LangId> langs) {
+  std::vector<LangId> joined;
+  std::vector<std::string> texts;
+  for (const LangId id : langs) {
+    const LiteralsLang* list = impl_->literals[id];
+    if (list == nullptr) joined.push_back(id);
+    for (uint32_t index = 0; list != nullptr && index < list->size(); ++index) {
+      std::string& text = texts.emplace_back();
+      for (const uint32_t code_point : list->text(index)) {
+        const Utf8 encoded = encode_utf8(code_point);
+        text.append(encoded.buffer.begin(), encoded.buffer.begin() + encoded.length);
+      }
+    }
+  }
+  if (joined.size() + 1 >= langs.size()) return {langs.begin(), langs.end()};
+  joined.push_back(literals(texts));
+  return joined;
 }
 
 std::optional<std::vector<std::string>> LangTable::number_values(LangId number,

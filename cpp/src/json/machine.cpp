@@ -88,6 +88,10 @@ std::size_t JsonMachine::memory_bytes() const {
 
 bool JsonMachine::has_few_values() const { return impl_->arrays.has_few_values(); }
 
+bool JsonMachine::has_few_names(bool endless) const {
+  return impl_->objects.has_few_names(endless);
+}
+
 StateId JsonMachine::start(std::span<const uint32_t> targets) {
   return impl_->values.start(options_of(targets[0]), false, targets);
 }

@@ -115,6 +115,11 @@ void ProductivitySolver::visit(uint32_t target) {
       objects_[clause.object].users.push_back(target);
       if (objects_[clause.object].productive) mark(target);
     }
+    if (clause.joint != kNone) {
+      if (!at(joint_, clause.joint).known) know_joint(clause.joint);
+      joint_[clause.joint].users.push_back(target);
+      if (joint_[clause.joint].productive) mark(target);
+    }
   }
   targets_[target].clauses = std::move(ids);
 }
@@ -212,6 +217,13 @@ void ProductivitySolver::know_object(uint32_t shape) {
   settle_object(shape);
 }
 
+void ProductivitySolver::know_joint(uint32_t joint) {
+  const JointTargets targets = clauses_.joint(joint);
+  joint_[joint].known = true;
+  joint_[joint].waiting = static_cast<uint32_t>(targets.size());
+  for (std::size_t i = 0; i < targets.size(); ++i) depend(targets.target(i), {joint, Role::kJoint});
+}
+
 // Whether the shape has a value is a matter of counting.
 bool ProductivitySolver::is_simple(const ObjectShape& object) const {
   if (object.num_dependencies() != 0 || object.num_obligations() != 0) return false;
@@ -228,6 +240,10 @@ void ProductivitySolver::apply(const Use& use) {
     case Role::kItem:
       --arrays_[use.shape].waiting;
       settle_array(use.shape);
+      return;
+    case Role::kJoint:
+      --joint_[use.shape].waiting;
+      settle_joint(use.shape);
       return;
     case Role::kRequiredMember:
       --objects_[use.shape].waiting;
@@ -252,6 +268,13 @@ void ProductivitySolver::settle_object(uint32_t shape) {
   if (facts.productive || !facts.possible || facts.waiting != 0) return;
   if (!facts.open && facts.available < facts.min) return;
   if (!facts.simple && !plan_object(clauses_.object(shape), *this)) return;
+  facts.productive = true;
+  for (const uint32_t user : facts.users) mark(user);
+}
+
+void ProductivitySolver::settle_joint(uint32_t joint) {
+  JointFacts& facts = joint_[joint];
+  if (facts.productive || facts.waiting != 0) return;
   facts.productive = true;
   for (const uint32_t user : facts.users) mark(user);
 }

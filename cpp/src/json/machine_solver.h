@@ -32,6 +32,7 @@ class ProductivitySolver {
   }
   bool array_productive(uint32_t shape) const { return arrays_[shape].productive; }
   bool object_productive(uint32_t shape) const { return objects_[shape].productive; }
+  bool joint_productive(uint32_t joint) const { return joint_[joint].productive; }
   std::span<const uint32_t> clauses(uint32_t target) const { return targets_[target].clauses; }
 
   bool key_spellable(uint32_t key);
@@ -45,11 +46,12 @@ class ProductivitySolver {
   uint32_t max_items(const ArrayShape& shape) const;
   uint32_t max_members(const ObjectShape& shape) const;
   std::size_t memory_bytes() const {
-    return heap_bytes(targets_, arrays_, objects_, to_visit_, marked_, counted_, spellable_);
+    return heap_bytes(targets_, arrays_, objects_, joint_, to_visit_, marked_, counted_) +
+           heap_bytes(spellable_);
   }
 
  private:
-  enum class Role : uint8_t { kItem, kRequiredMember, kMember, kOther, kWitness };
+  enum class Role : uint8_t { kItem, kRequiredMember, kMember, kOther, kWitness, kJoint };
   struct Use {
     uint32_t shape;
     Role role;
@@ -59,6 +61,12 @@ class ProductivitySolver {
     std::vector<uint32_t> clauses;
     std::vector<Use> uses;
     std::size_t memory_bytes() const { return heap_bytes(clauses, uses); }
+  };
+  struct JointFacts {
+    bool known = false, productive = false;
+    uint32_t waiting = 0;  // targets without a value so far
+    std::vector<uint32_t> users;
+    std::size_t memory_bytes() const { return heap_bytes(users); }
   };
   struct ArrayFacts {
     bool known = false, possible = false, productive = false;
@@ -80,11 +88,13 @@ class ProductivitySolver {
   void know_array(uint32_t shape);
   void know_counted_array(uint32_t shape, const ArrayShape& array);
   void know_object(uint32_t shape);
+  void know_joint(uint32_t joint);
   bool is_simple(const ObjectShape& object) const;
   void depend(uint32_t target, Use use);
   void apply(const Use& use);
   void settle_array(uint32_t shape);
   void settle_object(uint32_t shape);
+  void settle_joint(uint32_t joint);
   void mark(uint32_t target);
   void propagate();
   void propagate_marked();
@@ -97,6 +107,7 @@ class ProductivitySolver {
   std::vector<TargetFacts> targets_;
   std::vector<ArrayFacts> arrays_;
   std::vector<ObjectFacts> objects_;
+  std::vector<JointFacts> joint_;
   std::vector<uint32_t> to_visit_;
   std::vector<uint32_t> marked_;    // productive, not yet propagated
   std::vector<uint32_t> counted_;   // array shapes not settled by waiting: contains, uniqueItems

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "json/clause.h"
@@ -30,7 +31,17 @@ class RecordFamily;
 struct Alternative {
   uint32_t accept;  // callee id
   uint32_t shape;
-  friend auto operator<=>(const Alternative&, const Alternative&) = default;
+  // Of joint targets, which must all be satisfied together: their id, and which of them this is.
+  uint32_t joint = kNone, part = 0;
+  // Those that belong together are neighbours.
+  bool belongs_with(const Alternative& other) const {
+    return joint != kNone && accept == other.accept && joint == other.joint;
+  }
+  friend bool operator==(const Alternative&, const Alternative&) = default;
+  friend auto operator<=>(const Alternative& a, const Alternative& b) {
+    return std::tie(a.accept, a.joint, a.part, a.shape) <=>
+           std::tie(b.accept, b.joint, b.part, b.shape);
+  }
 };
 
 struct JsonTables {

@@ -119,8 +119,26 @@ class NameClasses::Explorer {
 NameClasses::NameClasses(uint32_t id, std::span<const Lang::Arc> text,
                          const std::vector<Condition>& conditions, bool within, uint32_t max_states)
     : id_(id), plain_(conditions.empty()) {
+  if (plain_ && !within && !text.empty()) {
+    take_all(text);
+    return;
+  }
   Explorer(*this, text, conditions, within, max_states).run();
   count_names();
+}
+
+// What Explorer and count_names() make of no conditions: one class, and a state that reads all.
+void NameClasses::take_all(std::span<const Lang::Arc> text) {
+  classes_.intern({});
+  for (const Lang::Arc& arc : text) {
+    if (!arcs_.empty() && arcs_.back().hi + 1 == arc.lo) {
+      arcs_.back().hi = arc.hi;
+    } else {
+      arcs_.push_back({arc.lo, arc.hi, 0});
+    }
+  }
+  states_.push_back({0, static_cast<uint32_t>(arcs_.size()), 0, true});
+  counts_.push_back(kUnbounded);
 }
 
 // Tarjan's strongly connected components, without recursion; successors come first.

@@ -74,6 +74,7 @@ class NameClasses {
   };
   class Explorer;
 
+  void take_all(std::span<const Lang::Arc> text);
   void count_names();
   void count_component(std::span<const uint32_t> component, bool cyclic);
 

@@ -41,15 +41,13 @@ StateId ObjectFamily::next_value(const AliveSet& alive, SetId name, uint32_t byt
 // The state after '}' for the alternatives that may end; kDead if none may.
 StateId ObjectFamily::close(const AliveSet& alive, const SeenMembers& seen) const {
   std::vector<uint32_t> accepts;
-  for (const AliveAlternative& entry : alive.alternatives) {
-    const ObjectAlternative& alternative = alive.get(entry);
-    const bool can_close = seen.closing.empty()
-                               ? progress_of(alternative, entry.met, seen).can_close()
-                               : SeenMembers::has(seen.closing, entry.index);
-    if (can_close) {
-      accepts.push_back(alternative.identity.accept);
-    }
-  }
+  const auto can_close = [&](const AliveAlternative& entry) {
+    return seen.closing.empty() ? progress_of(alive.get(entry), entry.met, seen).can_close()
+                                : SeenMembers::has(seen.closing, entry.index);
+  };
+  alive.each_whole([&](std::span<const AliveAlternative> entries) {
+    if (alive.whole(entries, can_close)) accepts.push_back(alive.get(entries[0]).identity.accept);
+  });
   if (accepts.empty()) return kDead;
   make_set(accepts);
   return tables_.store.done(tables_.store.intern_set(accepts));
@@ -77,6 +75,7 @@ StateId ObjectFamily::value_state(const AliveSet& alive, SetId name) const {
   std::vector<uint32_t> targets;
   for (const AliveAlternative& entry : alive.alternatives) {
     const ObjectAlternative& alternative = alive.get(entry);
+    if (!alternative.owns(labels[0])) continue;
     if (entry.must == 0) targets.push_back(alternative.target(alternative.find(labels)));
     each_witness(alternative, entry, labels,
                  [&](uint32_t, uint32_t witness) { targets.push_back(witness); });
@@ -146,9 +145,16 @@ Target ObjectFamily::scan(StateId state, Reg reg, uint8_t byte, StateId /*edge_t
   const AliveSet& alive = *position(state).alive;
   const SeenMembers seen = decode_seen(regs.get(reg), alive);
   if (byte == '}') return {close(alive, seen), 0};
+  std::vector<bool> continues(alive.all->alternatives.size(), false);
+  alive.each_whole([&](std::span<const AliveAlternative> entries) {
+    const bool any = std::ranges::any_of(entries, [&](const AliveAlternative& entry) {
+      return may_continue(alive.get(entry), entry, seen);
+    });
+    for (const AliveAlternative& entry : entries) continues[entry.index] = any;
+  });
   const AliveSet* next =
-      unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
-        return may_continue(alternative, entry, seen);
+      unions_.filter(alive, [&](const ObjectAlternative&, const AliveAlternative& entry) {
+        return continues[entry.index];
       });
   if (next == nullptr) return {};
   return {next_name(*next, 1), next == &alive ? reg : encode_seen(seen, *next, regs)};
@@ -190,6 +196,7 @@ Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, SetId name, Reg 
   const uint32_t key = std::min(labels[0], alive.all->num_keys);
   const AliveSet* next =
       unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+        if (!alternative.owns(key)) return true;
         const ObjectProgress progress = progress_of(alternative, entry.met, seen);
         const NameChoice choice =
             allows(alternative, entry, progress, seen, key, alternative.find(labels));
@@ -213,6 +220,7 @@ Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, SetId name, Set
   const auto set = tables_.store.set(accepted);
   const AliveSet* next =
       unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+        if (!alternative.owns(labels[0])) return true;
         const bool plain =
             entry.must == 0 && in_set(set, alternative.target(alternative.find(labels)));
         uint32_t met = 0;
@@ -230,15 +238,32 @@ Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, SetId name, Set
   return {at(*next, kAfterValue), encode_seen(seen, *next, regs)};
 }
 
-// Of a free set.
-std::vector<uint32_t> ObjectFamily::closing(const Position& here,
-                                            std::span<const uint32_t> content) const {
-  const AliveSet& alive = *here.alive;
-  uint32_t key = alive.all->num_keys;
-  if (here.phase == kAfterName || here.phase == kLabel || here.phase == kValue) {
-    key = std::min(tables_.store.set(here.name)[0], key);
+// The listed member under way; num_keys for none.
+uint32_t ObjectFamily::key_of(const Position& here) const {
+  const uint32_t none = here.alive->all->num_keys;
+  const bool named = here.phase == kAfterName || here.phase == kLabel || here.phase == kValue;
+  return named ? std::min(tables_.store.set(here.name)[0], none) : none;
+}
+
+// Of the states of a plain set that differ in the name of the member under way, and not in what its
+// value may be, the first one met.
+StateId ObjectFamily::like(StateId state, const Position& here) {
+  if (here.phase == kAfterValue) return state;
+  const auto [known, added] = alike_.try_emplace(state, state);
+  if (added) {
+    const std::array<uint32_t, 4> words{here.alive->id, here.phase, here.bytes,
+                                        value_state(*here.alive, here.name)};
+    const uint32_t value = values_.intern(words).id;
+    if (value == first_of_.size()) first_of_.push_back(state);
+    known->second = first_of_[value];
   }
-  return closing_bits(alive, content, key);
+  return known->second;
+}
+
+// A token must read a comma before it gets to a name of a plain set.
+bool ObjectFamily::is_far(const Position& here) const {
+  return here.alive->plain && here.phase != kName && here.phase != kSeparator &&
+         here.phase != kOpen && options(*here.alive).item_separator[0] == ',';
 }
 
 Reg ObjectFamily::forget(const AliveSet& alive, Reg names, const RegisterPool& from,
@@ -247,24 +272,33 @@ Reg ObjectFamily::forget(const AliveSet& alive, Reg names, const RegisterPool& f
 }
 
 Target ObjectFamily::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
-  const AliveSet& alive = *position(state).alive;
+  const Position here = position(state);
+  const AliveSet& alive = *here.alive;
   const auto content = from.get(reg);
   const Reg names = decode_seen(content, alive).names;
+  const Reg forgotten = names == 0 ? 0 : forget(alive, names, from, to);
   if (alive.free) {
-    const Reg forgotten = names == 0 ? 0 : forget(alive, names, from, to);
-    return {state, encode_closing(closing(position(state), content), forgotten, to)};
+    return {state, encode_closing(closing_bits(alive, content, key_of(here)), forgotten, to)};
+  }
+  if (is_far(here)) {
+    return {state, with_names(far_members(alive, content, key_of(here)), forgotten, to)};
   }
   if (names == 0) return Family::localise(state, reg, from, to);
-  return {state, with_names(content, forget(alive, names, from, to), to)};
+  return {state, with_names(content, forgotten, to)};
 }
 
 void ObjectFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
-  const AliveSet& alive = *position(state).alive;
+  const Position here = position(state);
+  const AliveSet& alive = *here.alive;
   const auto content = regs.get(reg);
-  key.push_back(state);
+  key.push_back(is_far(here) ? like(state, here) : state);
   if (alive.free) {
     key.push_back(decode_seen(content, alive).names != 0 ? 1 : 0);
-    for (const uint32_t word : closing(position(state), content)) key.push_back(word);
+    for (const uint32_t word : closing_bits(alive, content, key_of(here))) key.push_back(word);
+    return;
+  }
+  if (is_far(here)) {
+    append_far_members(alive, content, key_of(here), key);
     return;
   }
   append_member_key(alive, decode_seen(content, alive), content, tables_.store.max_advance(), regs,

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "json/machine_tables.h"
@@ -40,7 +41,11 @@ class ObjectFamily final : public Family {
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
-  std::size_t memory_bytes() const { return heap_bytes(unions_); }
+  // Other names of some object met so far may run out; `endless`: the tokens spell endlessly many.
+  bool has_few_names(bool endless) const {
+    return unions_.has_other_names() && (!endless || unions_.has_name_classes());
+  }
+  std::size_t memory_bytes() const { return heap_bytes(unions_, alike_, values_, first_of_); }
 
  private:
   // kLabel: in the key separator, kSeparator: in the item separator, after so many bytes.
@@ -70,11 +75,17 @@ class ObjectFamily final : public Family {
   Target after_name(const AliveSet& alive, Reg reg, SetId name, Reg spelled, RegisterPool& regs);
   Target after_value(const AliveSet& alive, Reg reg, SetId name, SetId accepted,
                      RegisterPool& regs);
-  std::vector<uint32_t> closing(const Position& here, std::span<const uint32_t> content) const;
+  uint32_t key_of(const Position& here) const;
+  bool is_far(const Position& here) const;
+  StateId like(StateId state, const Position& here);
   Reg forget(const AliveSet& alive, Reg names, const RegisterPool& from, RegisterPool& to) const;
 
   JsonTables& tables_;
   ObjectUnions unions_;
+  // like(): by state; [alive set, phase, bytes, value state], and the first state of each.
+  std::unordered_map<StateId, StateId> alike_;
+  WordInterner values_;
+  std::vector<StateId> first_of_;
 };
 
 }  // namespace maskwright

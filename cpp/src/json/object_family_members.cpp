@@ -160,15 +160,16 @@ NameChoice allows(const ObjectAlternative& alternative, const AliveAlternative& 
 
 bool can_continue(const ObjectAlternative& alternative, const AliveAlternative& alive,
                   const ObjectProgress& progress, const SeenMembers& seen) {
+  const auto possible = [&](uint32_t key, Place place) {
+    return alternative.owns(key) && allows(alternative, alive, progress, seen, key, place).possible;
+  };
   if (!progress.can_close()) return true;
+  if (alternative.num_parts > 1) return any_name(alternative, progress, possible);
   if (progress.slots == 0) return false;
   if (alternative.dependencies.empty() || progress.slots == kUnbounded) {
     return progress.available() != 0;
   }
-  return progress.others_left != 0 ||
-         any_name(alternative, progress, [&](uint32_t key, Place place) {
-           return allows(alternative, alive, progress, seen, key, place).possible;
-         });
+  return progress.others_left != 0 || any_name(alternative, progress, possible);
 }
 
 std::vector<uint32_t> allowed_labels(const AliveSet& alive, const SeenMembers& seen) {
@@ -178,9 +179,10 @@ std::vector<uint32_t> allowed_labels(const AliveSet& alive, const SeenMembers& s
     const ObjectProgress progress = progress_of(alternative, entry.met, seen);
     bool others = false;
     any_name(alternative, progress, [&](uint32_t key, Place place) {
-      if (!allows(alternative, entry, progress, seen, key, place).possible) return false;
       const bool listed = key < alternative.num_keys;
-      names.add(listed ? key : alternative.label_base + place.index);
+      if (listed && !alternative.owns(key)) return false;
+      if (!allows(alternative, entry, progress, seen, key, place).possible) return false;
+      if (alternative.owns(key)) names.add(listed ? key : alternative.label_base + place.index);
       others = others || !listed;
       return false;
     });

@@ -61,6 +61,15 @@ std::vector<uint32_t> closing_bits(const AliveSet& alive, std::span<const uint32
 // The register that a walk through a free set starts with.
 Reg encode_closing(std::span<const uint32_t> closing, Reg names, RegisterPool& regs);
 
+// Of a plain set, while a token has yet to read a comma before it gets to a name: what it can see
+// of the members is whether the object may end or go on, and the names that tokens reach. `key`: of
+// the member under way, num_keys for none.
+void append_far_members(const AliveSet& alive, std::span<const uint32_t> content, uint32_t key,
+                        KeyWords& out);
+// One content for all that agree in that.
+std::vector<uint32_t> far_members(const AliveSet& alive, std::span<const uint32_t> content,
+                                  uint32_t key);
+
 // The register of a content with other `names`.
 Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs);
 // An unknown set of names: how many they are at most is kept, with what a walk may add, unless

@@ -23,6 +23,8 @@ class NameCollector {
     ++open_;
     if (named_.empty()) named_.assign(all_.num_keys, 0);
     for (const auto& named : alternative.named) ++named_[named.key];
+    if (alternative.owned.empty()) return;
+    for (uint32_t key = 0; key < all_.num_keys; ++key) named_[key] += alternative.owns(key) ? 0 : 1;
   }
 
   // Finishes: other names that were not seen.

@@ -21,14 +21,15 @@ std::vector<uint32_t> usable_names(const AliveSet& alive, const SeenMembers& see
   for (const AliveAlternative& entry : alive.alternatives) {
     const ObjectAlternative& alternative = alive.get(entry);
     const ObjectProgress progress = progress_of(alternative, entry.met, seen);
+    const auto add = [&](uint32_t key) {
+      if (!seen.test(key) && alternative.owns(key)) names.add(key);
+    };
     for (std::size_t p = progress.next; p < alternative.ordered.size(); ++p) {
-      if (!seen.test(alternative.ordered[p].key)) names.add(alternative.ordered[p].key);
+      add(alternative.ordered[p].key);
     }
-    for (const ObjectMember& extra : alternative.extras) {
-      if (!seen.test(extra.key)) names.add(extra.key);
-    }
+    for (const ObjectMember& extra : alternative.extras) add(extra.key);
     for (const auto& [key, place] : alternative.named) {
-      if (place.role == ObjectAlternative::Role::kOther && !seen.test(key)) names.add(key);
+      if (place.role == ObjectAlternative::Role::kOther) add(key);
     }
     if (alternative.open()) names.add_others(alternative);
   }
@@ -139,10 +140,77 @@ Reg encode_closing(std::span<const uint32_t> closing, Reg names, RegisterPool& r
   return regs.intern(content);
 }
 
+namespace {
+
+// The members that no token reaches, by word: required ones that are missing, and all that may
+// still come.
+struct FarMembers {
+  const ObjectAlternative& alternative;
+  const std::vector<uint32_t>& reached;
+  std::span<const uint32_t> bits;
+  uint32_t key;  // under way: it counts as there
+
+  FarMembers(const AliveSet& alive, std::span<const uint32_t> content, uint32_t key_)
+      : alternative(alive.get(alive.alternatives[0])),
+        reached(alive.all->reached),
+        bits(content.subspan(std::min(content.size(), kBitWords))),
+        key(key_) {}
+
+  std::size_t words() const { return reached.size(); }
+  uint32_t seen(std::size_t i) const { return i < bits.size() ? bits[i] : 0; }
+  uint32_t own(std::size_t i) const { return key / 32 == i ? 1U << key % 32 : 0; }
+  uint32_t there(std::size_t i) const { return seen(i) | reached[i] | own(i); }
+  bool any_left(const std::vector<uint32_t>& of) const {
+    for (std::size_t i = 0; i < words(); ++i) {
+      if ((of[i] & ~there(i)) != 0) return true;
+    }
+    return false;
+  }
+  bool missing() const { return any_left(alternative.required); }
+  bool more() const { return !alternative.open() && any_left(alternative.usable); }
+};
+
+}  // namespace
+
+void append_far_members(const AliveSet& alive, std::span<const uint32_t> content, uint32_t key,
+                        KeyWords& out) {
+  const FarMembers far(alive, content, key);
+  const bool missing = far.missing();
+  const bool names = content.size() > kNamesWord && content[kNamesWord] != 0;
+  out.push_back((missing ? 1U : 0U) | (missing || far.more() ? 2U : 0U) | (names ? 4U : 0U));
+  for (std::size_t i = 0; i < far.words(); ++i) {
+    if (far.reached[i] != 0) out.push_back((far.seen(i) | far.own(i)) & far.reached[i]);
+  }
+}
+
+std::vector<uint32_t> far_members(const AliveSet& alive, std::span<const uint32_t> content,
+                                  uint32_t key) {
+  const FarMembers far(alive, content, key);
+  std::vector<uint32_t> out(content.begin(), content.end());
+  out.resize(kBitWords + far.words(), 0);
+  const bool missing = far.missing();
+  bool stays = missing || far.more();  // one member has yet to come, for all that do
+  for (std::size_t i = 0; i < far.words(); ++i) {
+    const uint32_t exact = far.reached[i] | far.own(i);
+    const uint32_t required = far.alternative.required[i];
+    const uint32_t from = missing ? required : far.alternative.usable[i] & ~required;
+    uint32_t bits = (far.seen(i) & exact) | ~exact;
+    if (const uint32_t left = from & ~exact; stays && left != 0) {
+      bits &= ~(1U << std::countr_zero(left));
+      stays = false;
+    }
+    out[kBitWords + i] = bits;
+  }
+  if (const uint32_t rest = alive.all->num_keys % 32; rest != 0) out.back() &= (1U << rest) - 1;
+  while (!out.empty() && out.back() == 0) out.pop_back();
+  return out;
+}
+
 Reg with_names(std::span<const uint32_t> content, Reg names, RegisterPool& regs) {
   std::vector<uint32_t> words(content.begin(), content.end());
   if (words.size() <= kNamesWord) words.resize(kNamesWord + 1, 0);
   words[kNamesWord] = names;
+  while (!words.empty() && words.back() == 0) words.pop_back();
   return regs.intern(words);
 }
 

@@ -89,8 +89,35 @@ void add_other_keys(const ObjectPlan& plan, const UnionKeys& keys, ObjectAlterna
   }
 }
 
-ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan& plan,
-                                   bool any_order, const UnionKeys& keys) {
+void add_bits(ObjectAlternative& out) {
+  const std::size_t words = (std::size_t{out.num_keys} + 31) / 32;
+  out.required.assign(words, 0);
+  out.usable.assign(words, 0);
+  for (const ObjectMember& member : out.ordered) {
+    const uint32_t bit = 1U << member.key % 32;
+    out.usable[member.key / 32] |= bit;
+    if (member.required) out.required[member.key / 32] |= bit;
+  }
+}
+
+// The names that a part of joint targets owns. It knows no others.
+void own(const JointTargets& joint, const UnionKeys& keys, ObjectAlternative& out) {
+  out.num_parts = static_cast<uint32_t>(joint.size());
+  out.owns_others = out.identity.part == 0;
+  out.owned.assign((keys.names.size() + 31) / 32, out.owns_others ? ~0U : 0U);
+  joint.each_owned([&](std::size_t part, std::span<const uint32_t> owned) {
+    if (part != out.identity.part && !out.owns_others) return;
+    for (const uint32_t id : owned) {
+      const auto key = keys.index.find(id);
+      if (key != keys.index.end()) out.owned[key->second / 32] ^= 1U << key->second % 32;
+    }
+  });
+}
+
+ObjectAlternative make_alternative(JsonTables& tables, const Alternative& identity,
+                                   const UnionKeys& keys) {
+  const ObjectPlan& plan = tables.plans.object(identity.shape);
+  const bool any_order = tables.options.get(plan.options).any_order;
   ObjectAlternative out;
   out.identity = identity;
   out.min = plan.min;
@@ -100,8 +127,9 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
   out.others = plan.others;
   out.room = plan.room;
   out.any_order = any_order;
+  if (identity.joint != kNone) own(tables.targets.joint(identity.joint), keys, out);
   for (const ObjectPlan::Member& member : plan.members) {
-    if (!matters(plan, member)) continue;
+    if (!matters(plan, member) || !out.owns(keys.index.at(member.key))) continue;
     const uint32_t key = keys.index.at(member.key);
     out.has_required = out.has_required || member.required;
     if (member.target == kNone) {
@@ -119,21 +147,18 @@ ObjectAlternative make_alternative(const Alternative& identity, const ObjectPlan
   std::sort(out.named.begin(), out.named.end(),
             [](const auto& a, const auto& b) { return a.key < b.key; });
   for (const auto& [member, needed] : plan.dependencies) {
-    out.dependencies.emplace_back(keys.index.at(plan.members[member].key),
-                                  keys.index.at(plan.members[needed].key));
+    const uint32_t key = keys.index.at(plan.members[member].key);
+    if (out.owns(key)) out.dependencies.emplace_back(key, keys.index.at(plan.members[needed].key));
   }
   std::ranges::sort(out.dependencies);
   for (const auto& [trigger, needed] : out.dependencies)
     out.needed_by.emplace_back(needed, trigger);
   std::ranges::sort(out.needed_by);
   add_obligations(plan, keys, out);
-  out.free = any_order && plan.names->plain() && out.room == kUnbounded && !out.counted() &&
-             out.dependencies.empty() && out.obligations == 0;
-  if (!out.free) return out;
-  out.required.assign((keys.names.size() + 31) / 32, 0);
-  for (const ObjectMember& member : out.ordered) {
-    if (member.required) out.required[member.key / 32] |= 1U << member.key % 32;
-  }
+  out.plain = any_order && !out.limited() && !out.counted() && out.dependencies.empty() &&
+              out.obligations == 0;
+  out.free = out.plain && plan.names->plain() && out.open();
+  if (out.plain) add_bits(out);
   return out;
 }
 
@@ -178,10 +203,17 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
   all->key_state = tables_.names->start(tables_.names->key_list(keys.names, keys.classes));
   all->quoted = std::ranges::any_of(
       keys.names, [&](const std::string& name) { return tables_.store.tokens_quote(name); });
-  const bool any_order = tables_.options.get(all->options).any_order;
+  all->reached.assign(all->num_words(), 0);
+  for (uint32_t key = 0; key < all->num_keys; ++key) {
+    if (tables_.store.tokens_reach_name(keys.names[key])) all->reached[key / 32] |= 1U << key % 32;
+  }
   for (const Alternative& alternative : alternatives) {
-    all->alternatives.push_back(
-        make_alternative(alternative, tables_.plans.object(alternative.shape), any_order, keys));
+    all->alternatives.push_back(make_alternative(tables_, alternative, keys));
+    all->joint = all->joint || alternative.joint != kNone;
+    if (!all->alternatives.back().open()) continue;
+    has_other_names_ = true;
+    has_name_classes_ =
+        has_name_classes_ || !tables_.plans.object(alternative.shape).names->plain();
   }
   return all;
 }
@@ -189,14 +221,24 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
 const AliveSet& ObjectUnions::start(std::span<const Alternative> alternatives) {
   std::vector<uint32_t> words;
   for (const Alternative& alternative : alternatives) {
-    words.push_back(alternative.accept);
-    words.push_back(alternative.shape);
+    words.insert(words.end(),
+                 {alternative.accept, alternative.shape, alternative.joint, alternative.part});
   }
   const auto [id, inserted] = union_ids_.intern(words);
   if (inserted) unions_.push_back(build(alternatives));
   std::vector<AliveAlternative> everything;
   for (uint32_t i = 0; i < alternatives.size(); ++i) everything.push_back({i, 0, 0});
   return intern(id, everything);
+}
+
+// Takes out alternatives that stand for one with others of which some part has none left.
+void ObjectUnions::drop_incomplete(const AliveSet& from, std::vector<AliveAlternative>& kept) {
+  std::vector<AliveAlternative> whole;
+  from.each_whole(kept, [&](std::span<const AliveAlternative> entries) {
+    if (!from.whole(entries, [](const AliveAlternative&) { return true; })) return;
+    whole.insert(whole.end(), entries.begin(), entries.end());
+  });
+  kept = std::move(whole);
 }
 
 const AliveSet& ObjectUnions::intern(uint32_t union_id,
@@ -211,6 +253,10 @@ const AliveSet& ObjectUnions::intern(uint32_t union_id,
   alive->all = unions_[union_id].get();
   alive->alternatives.assign(alternatives.begin(), alternatives.end());
   alive->free = !alive->all->quoted;
+  if (alternatives.size() == 1) {
+    const ObjectAlternative& only = alive->get(alternatives[0]);
+    alive->plain = only.plain && (alive->all->endless || !only.open());
+  }
   for (const AliveAlternative& entry : alternatives) {
     const ObjectAlternative& alternative = alive->get(entry);
     const bool bounded = alternative.max != kUnbounded;
@@ -224,6 +270,9 @@ const AliveSet& ObjectUnions::intern(uint32_t union_id,
     if (alternative.has_required || alternative.min > 1 || owes) alive->always_closes = false;
     if (alternative.room != kUnbounded || bounded) alive->always_continues = false;
   }
+  const bool sharing = tables_.store.shortcuts().sharing;
+  alive->free = alive->free && sharing;
+  alive->plain = alive->plain && sharing;
   alive_.push_back(std::move(alive));
   return *alive_.back();
 }

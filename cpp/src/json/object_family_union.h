@@ -4,6 +4,9 @@
 //   ordered    declared members, in order (with any_order: all members that are not refused)
 //   extras     members that are named but not declared: other names (not with any_order)
 //   refused    names without a possible value, where other names are open
+// Alternatives of joint targets (target.h) stand for one together: it lives while each of its parts
+// has an alternative alive, and a member is for those of the part that owns its name to judge.
+//
 // A name of the list that an alternative does not mention is an *other* name for it, judged by its
 // class as names outside the list are. The key frame tells how a name reads for every alternative
 // by its labels (key_lang.h).
@@ -47,13 +50,20 @@ struct ObjectAlternative {
   };
 
   Alternative identity{};
+  uint32_t num_parts = 1;       // alternatives that stand for one together have so many parts
+  std::vector<uint32_t> owned;  // bit words: keys of the list; empty: all
+  bool owns_others = true;
   uint32_t min = 0, max = kUnbounded;
   uint32_t num_keys = 0;         // of the union
   uint32_t label_base = 0;       // of its classes
   std::vector<uint32_t> others;  // targets by class; kNone: refused
   uint32_t room = 0;             // how many other names there are
   bool any_order = false, has_required = false;
-  std::vector<uint32_t> required;  // bit words: keys; only if `free`
+  // Bit words by key, only of plain ones: which are required, and all that may be there.
+  std::vector<uint32_t> required, usable;
+  // In any order, uncounted and without debts: whether the object may end or go on is a matter of
+  // which members are there, each on its own.
+  bool plain = false;
   // Whatever members there are, others may follow, of one class; only the required ones decide
   // whether the object may end.
   bool free = false;
@@ -66,6 +76,11 @@ struct ObjectAlternative {
   uint32_t obligations = 0, by_name = 0, easy = 0;
   std::vector<Witness> witnesses;  // one for each obligation by name, then the others
 
+  // Whether a name is for this alternative to judge. `key`: num_keys if it isn't listed.
+  bool owns(uint32_t key) const {
+    if (key >= num_keys) return owns_others;
+    return owned.empty() || (owned[key / 32] >> (key % 32) & 1) != 0;
+  }
   bool open() const { return room != 0; }
   bool limited() const { return room != 0 && room != kUnbounded; }
   bool counted() const { return min != 0 || max != kUnbounded; }
@@ -77,7 +92,8 @@ struct ObjectAlternative {
   // The witness's target for a name; kNone: it can't be one. `key`: num_keys if it isn't listed.
   static uint32_t target(const Witness& witness, uint32_t key, Place place);
   std::size_t memory_bytes() const {
-    return heap_bytes(others, ordered, extras, refused, named, dependencies, needed_by, witnesses);
+    return heap_bytes(owned, others, required, usable, ordered, extras, refused, named) +
+           heap_bytes(dependencies, needed_by, witnesses);
   }
 };
 
@@ -85,12 +101,14 @@ struct ObjectUnion {
   uint32_t options = 0;
   uint32_t num_keys = 0;
   uint32_t num_labels = 0;
-  bool endless = true;        // other names never run out
-  bool quoted = false;        // some token can hold a whole name of the list
-  StateId key_state = kDead;  // before a member name
+  bool endless = true;            // other names never run out
+  bool joint = false;             // some alternatives stand for one together
+  bool quoted = false;            // some token can hold a whole name of the list
+  StateId key_state = kDead;      // before a member name
+  std::vector<uint32_t> reached;  // bit words: names that tokens from before a comma begin
   std::vector<ObjectAlternative> alternatives;
   std::size_t num_words() const { return (std::size_t{num_keys} + 31) / 32; }
-  std::size_t memory_bytes() const { return heap_bytes(alternatives); }
+  std::size_t memory_bytes() const { return heap_bytes(reached, alternatives); }
 };
 
 // An alternative that can still be completed, and where it stands with its obligations (bits).
@@ -114,9 +132,36 @@ struct AliveSet {
   bool always_continues = true;  // every alternative may have another member, always
   bool open = false;             // some alternative takes names outside the list
   bool free = false;             // all alternatives are, and no token holds a listed name
+  bool plain = false;            // there is one alternative, and it is
   bool has_register() const { return counted || open || all->num_keys != 0; }
   const ObjectAlternative& get(const AliveAlternative& alive) const {
     return all->alternatives[alive.index];
+  }
+  // Calls visit(entries) for each set of alternatives that stand for one together.
+  template <typename Visit>
+  void each_whole(Visit visit) const {
+    return each_whole(alternatives, visit);
+  }
+  template <typename Visit>
+  void each_whole(std::span<const AliveAlternative> entries, Visit visit) const {
+    for (std::size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
+      const Alternative& first = get(entries[begin]).identity;
+      for (++end; end < entries.size() && first.belongs_with(get(entries[end]).identity);) ++end;
+      visit(entries.subspan(begin, end - begin));
+    }
+  }
+  // Whether of each part of these, which stand for one together, some alternative passes.
+  template <typename Passes>
+  bool whole(std::span<const AliveAlternative> entries, Passes passes) const {
+    uint32_t parts = 0;
+    uint32_t last = kNone;
+    for (const AliveAlternative& entry : entries) {
+      const uint32_t part = get(entry).identity.part;
+      if (part == last || !passes(entry)) continue;
+      last = part;
+      ++parts;
+    }
+    return parts == get(entries[0]).num_parts;
   }
   std::size_t memory_bytes() const { return heap_bytes(alternatives); }
 };
@@ -135,17 +180,23 @@ class ObjectUnions {
     for (AliveAlternative alive : from.alternatives) {
       if (keep(from.get(alive), alive)) kept.push_back(alive);
     }
+    if (from.all->joint) drop_incomplete(from, kept);
     if (kept.empty()) return nullptr;
     return kept == from.alternatives ? &from : &intern(from.union_id, kept);
   }
+  // Some object met so far takes other names; some of them only names of certain classes.
+  bool has_other_names() const { return has_other_names_; }
+  bool has_name_classes() const { return has_name_classes_; }
   std::size_t memory_bytes() const { return heap_bytes(union_ids_, unions_, alive_ids_, alive_); }
 
  private:
+  static void drop_incomplete(const AliveSet& from, std::vector<AliveAlternative>& kept);
   const AliveSet& intern(uint32_t union_id, std::span<const AliveAlternative> alternatives);
   std::unique_ptr<ObjectUnion> build(std::span<const Alternative> alternatives);
 
   JsonTables& tables_;
-  WordInterner union_ids_;  // (accept, shape)...
+  bool has_other_names_ = false, has_name_classes_ = false;
+  WordInterner union_ids_;  // (accept, shape, joint, part)...
   std::vector<std::unique_ptr<ObjectUnion>> unions_;
   WordInterner alive_ids_;  // [union, (index, met, must)...]
   std::vector<std::unique_ptr<AliveSet>> alive_;

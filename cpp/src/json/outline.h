@@ -68,6 +68,8 @@ class OutlineTable {
   bool disjoint(const OutlineRef& a, const OutlineRef& b) const;
   // True if no value is in `a` and satisfies all words.
   bool excludes(const OutlineRef& a, std::span<const uint32_t> words);
+  // How many words were combined and compared so far.
+  uint64_t work() const { return work_; }
   std::size_t memory_bytes() const;
 
  private:
@@ -110,6 +112,7 @@ class OutlineTable {
   std::unordered_map<std::string, uint32_t> atoms_;
   std::vector<uint32_t> atom_types_;
   uint32_t nesting_ = 0;
+  mutable uint64_t work_ = 0;
 };
 
 }  // namespace maskwright

@@ -61,6 +61,12 @@ bool contradict(const Atoms& a, const Atoms& b) {
   });
 }
 
+// What it takes to combine an outline with another, those inside aside.
+uint64_t words_in(const Outline& outline) {
+  return 1 + outline.holds.size() + outline.atoms.size() + outline.members.size() +
+         outline.prefix.size();
+}
+
 const OutlineRef& item(const Outline& outline, std::size_t index) {
   static const OutlineRef any;
   return index < outline.prefix.size() ? outline.prefix[index] : any;
@@ -100,6 +106,7 @@ void OutlineTable::settle(Outline& out) const {
 OutlineRef OutlineTable::meet(const OutlineRef& a, const OutlineRef& b) const {
   if (a == nullptr || a == b) return b;
   if (b == nullptr || a->empty()) return a;
+  work_ += words_in(*a) + words_in(*b);
   auto out = std::make_shared<Outline>();
   out->types = contradict(a->holds, b->holds) ? 0 : a->types & b->types;
   out->holds = together(a->holds, b->holds);
@@ -146,6 +153,7 @@ OutlineRef OutlineTable::join(const OutlineRef& a, const OutlineRef& b) const {
   if (a == nullptr || b == nullptr) return nullptr;
   if (a == b || b->empty()) return a;
   if (a->empty()) return b;
+  work_ += words_in(*a) + words_in(*b);
   auto out = std::make_shared<Outline>();
   out->types = a->types | b->types;
   out->holds = common(a->holds, b->holds);
@@ -212,6 +220,7 @@ bool OutlineTable::disjoint(const OutlineRef& a, const OutlineRef& b) const {
   if (a == nullptr || b == nullptr) {
     return (a != nullptr && a->empty()) || (b != nullptr && b->empty());
   }
+  work_ += std::min(words_in(*a), words_in(*b));
   if (contradict(a->holds, b->holds)) return true;
   const uint32_t types = a->types & b->types;
   if ((types & kScalars) != 0 && !scalars_disjoint(*a, *b, types)) return false;

@@ -282,6 +282,15 @@ bool StringFrames::reads_all(StateId state, Reg reg, const RegisterPool& /*regs*
   return length != 0;
 }
 
+StringFrames::Region StringFrames::any_text() {
+  Region all;
+  all.text.length = kUnbounded;
+  all.text.run.text = kSpelledText;
+  all.text.run.others_known = true;
+  all.text.run.others.add('"');
+  return all;
+}
+
 // Of one item that no lower bound hinders; if there are others, of one that reads any text.
 StringFrames::Region StringFrames::find_region(const View& at) {
   if (at.spelling != Spelling::kBetween) return {};
@@ -290,6 +299,7 @@ StringFrames::Region StringFrames::find_region(const View& at) {
     const bool hindered = item.min != 0 && horizon(item.lang) != 0;
     if (hindered || (at.size() > 1 && item.max != kUnbounded)) continue;
     Lang& lang = langs_(item.lang);
+    if (!item.bounded() && lang.reads_everything()) return any_text();
     const RegionArcs arcs = [&](uint32_t state) { return lang.arcs(state); };
     const CodeClassOf code_class = [&](auto ranges) { return store_.code_class(ranges); };
     Region found;
@@ -415,9 +425,9 @@ uint32_t StringFrames::shortest(const Item& item, uint32_t state) {
 }
 
 std::unique_ptr<StringFamily> make_string_family(Store& store, LangTable& langs) {
-  auto family =
-      std::make_unique<StringFrames>(store, [&langs](LangId id) -> Lang& { return langs.get(id); },
-                                     [&langs](LangId id) { return langs.counted(id); });
+  auto family = std::make_unique<StringFrames>(
+      store, [&langs](LangId id) -> Lang& { return langs.get(id); },
+      [&langs](LangId id) { return langs.counted(id); });
   return family;
 }
 

@@ -128,6 +128,7 @@ class StringFrames final : public StringFamily {
   uint32_t move_id(StateId target, uint32_t advance);
   SetId closing_set(const View& from, uint32_t count);
 
+  static Region any_text();
   Region find_region(const View& at);
   uint32_t last_count(const Item& item, const TextRegion& region);
   Target settle(StateId target, uint32_t count);

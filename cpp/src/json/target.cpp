@@ -37,6 +37,7 @@ TargetTable::TargetTable(const Ir& ir, const OptionsTable& options, const JsonLi
 
 void TargetTable::forget_outlines() {
   overlaps_ = decltype(overlaps_)();  // refer to outlines
+  concerns_ = decltype(concerns_)();
   outlines_ = nullptr;
   branches_.forget();
   marks_ = WordMarks(ir_.num_nodes());
@@ -48,8 +49,8 @@ void TargetTable::forget_outlines() {
 }
 
 std::size_t TargetTable::memory_bytes() const {
-  return heap_bytes(branches_, outlines_, targets_, overlaps_, marks_, stack_, exclusive_) +
-         heap_bytes(lists_, covered_, partials_);
+  return heap_bytes(branches_, outlines_, targets_, joint_, overlaps_, concerns_, marks_, stack_) +
+         heap_bytes(exclusive_, lists_, covered_, partials_);
 }
 
 bool TargetTable::names_matter(uint32_t options) const {

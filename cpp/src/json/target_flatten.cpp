@@ -8,6 +8,8 @@
 // there are two ways to fail, not three. So a branch is *covered* in its later siblings: what
 // satisfies it is found under it, and they need not take it again. With branches that many choices
 // share taken first, the clauses are about as many as the branches.
+//
+// Choices about different members of an object are no clauses but joint targets (target_joint.cpp).
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -21,6 +23,8 @@ namespace {
 
 // So many branches of a oneOf are compared with each other, each with each.
 constexpr std::size_t kFewBranches = 16;
+// So many words are looked at to see that a choice says nothing about values of some types.
+constexpr uint32_t kFewWords = 200;
 
 }  // namespace
 
@@ -117,6 +121,19 @@ void TargetTable::too_many_clauses() const {
                      "max_clauses", limits_.max_clauses);
 }
 
+// Few partial clauses can take long too, if they are long or their outlines are large.
+void TargetTable::check_work() const {
+  const std::size_t allowed =
+      kWorkPerClause * allowed_clauses() + kWorkPerNode * std::size_t{ir_.num_nodes()};
+  if (work_ + outlines_->work() <= allowed) return;
+  throw Error::limit("json-too-many-clauses",
+                     "it takes too long to tell which of the alternatives of anyOf, oneOf, not and "
+                     "if at one place of the schema exclude each other (max_clauses = " +
+                         std::to_string(limits_.max_clauses) +
+                         "); let a const or a type tell them apart, or raise max_clauses",
+                     "max_clauses", limits_.max_clauses);
+}
+
 void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partial origin) {
   canonicalise(options, list);
   if (!has_types(list)) return;
@@ -129,10 +146,11 @@ void TargetTable::remember(uint32_t options, std::vector<uint32_t>& list, Partia
     list.push_back(kNone);
     list.push_back(origin.covered);
   }
+  work_ += list.size();
+  check_work();
   if (!lists_->intern(list).inserted) return;
   partials_.push_back(origin);
-  const std::size_t limit = std::size_t{limits_.max_clauses} * 4;
-  if (partials_.size() > limit) too_many_clauses();
+  if (partials_.size() > allowed_clauses() * 4) too_many_clauses();
 }
 
 // Whether a branch of the choice can stand for all values that satisfy it: not where it would also
@@ -187,6 +205,7 @@ void TargetTable::expand(uint32_t options, uint32_t partial, std::span<const uin
                          std::size_t at, const OutlineRef& outline) {
   const uint32_t choice = list[at];
   const Branches& branches = branches_.of(choice);
+  if (ir_.node_kind(node_of(choice)) == NodeKind::kEnum) listed_ += branches.size();
   uint32_t covered = partials_[partial].covered;
   std::vector<uint32_t> next;
   // The outline of a branch and all that was there before it.
@@ -241,6 +260,7 @@ std::span<const uint32_t> TargetTable::only(uint32_t choice, std::size_t i,
   const Branches& branches = branches_.of(choice);
   const OutlineRef with = outlines_->meet(outline, outlines_->of(branches[i][0]));
   exclusive_.assign(1, branches[i][0]);
+  check_work();
   const auto consider = [&](std::size_t j) {
     if (j == i || outlines_->disjoint(with, outlines_->of(branches[j][0]))) return;
     exclusive_.push_back(negate(branches[j][0] & ~kSilent));
@@ -270,6 +290,10 @@ const OutlineOverlap& TargetTable::overlap_of(uint32_t choice) {
 void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
                                std::vector<uint32_t>& list) {
   const bool strict = options_.get(options).strict;
+  const auto vacuous = [&](uint32_t word, uint32_t types) {
+    uint32_t budget = kFewWords;
+    return says_nothing(word, types, budget);
+  };
   const auto mark = [&] {
     marks_.clear();
     for (const uint32_t word : list) marks_.insert(outlines_->identity(word));
@@ -280,11 +304,24 @@ void TargetTable::drop_implied(uint32_t options, const OutlineRef& outline,
     if (!branches_.is_choice(word)) continue;
     const bool excluded =
         is_negated(word) && outlines_->disjoint(outline, outlines_->of(word & ~kNegated));
-    if (excluded || (!strict && implied(word))) {
+    if (excluded || (!strict && (implied(word) || vacuous(word, outline->types)))) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
       mark();  // what is dropped can't stand for others
     }
   }
+}
+
+// How many branches of the choice the outline leaves; `enough` says that it does not matter any
+// more.
+std::size_t TargetTable::branches_left(uint32_t partial, const OutlineRef& outline, uint32_t choice,
+                                       std::size_t enough) {
+  const Branches& branches = branches_.of(choice);
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < branches.size() && left < enough; ++i) {
+    const bool out = outlines_->excludes(outline, branches[i]) || is_covered(partial, branches[i]);
+    left += out ? 0 : 1;
+  }
+  return left;
 }
 
 // The choice with the fewest branches that the outline leaves. kDeadEnd: one has none.
@@ -294,13 +331,7 @@ std::size_t TargetTable::narrowest_choice(uint32_t partial, const OutlineRef& ou
   std::size_t fewest = kDeadEnd;
   for (std::size_t at = 0; at < list.size() && fewest > 1; ++at) {
     if (!branches_.is_choice(list[at])) continue;
-    const Branches& branches = branches_.of(list[at]);
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < branches.size() && left < fewest; ++i) {
-      const bool out =
-          outlines_->excludes(outline, branches[i]) || is_covered(partial, branches[i]);
-      left += out ? 0 : 1;
-    }
+    const std::size_t left = branches_left(partial, outline, list[at], fewest);
     if (left == 0) return kDeadEnd;
     if (left < fewest) {
       fewest = left;
@@ -322,6 +353,7 @@ OutlineRef TargetTable::outline_of(uint32_t partial) {
 // One partial clause whose choices may exclude each other.
 void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
   const auto words = words_of(partial);
+  check_work();
   const OutlineRef outline = outline_of(partial);
   if (outline->empty()) return;
   if (std::ranges::none_of(words, [&](uint32_t word) { return branches_.is_choice(word); })) {
@@ -334,6 +366,7 @@ void TargetTable::narrow(uint32_t options, uint32_t partial, Clauses& clauses) {
     remember(options, list, {partial, kNone, partials_[partial].covered, 0, outline});
     return;
   }
+  if (separate(options, partial, outline, list, clauses)) return;
   const std::size_t at = narrowest_choice(partial, outline, list);
   if (at != kDeadEnd) expand(options, partial, list, at, outline);
 }
@@ -380,7 +413,7 @@ std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
   }
   lists_.reset();
   covered_.reset();
-  if (clauses.size() > limits_.max_clauses) too_many_clauses();
+  if (clauses.size() > allowed_clauses()) too_many_clauses();
   return clauses;
 }
 

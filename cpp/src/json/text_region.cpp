@@ -244,7 +244,8 @@ class Search {
         }
         add(reads);
         for (const Lang::Arc& arc : arcs) {
-          if (meets(text_, kept_, arc) && seen.insert(arc.target).second) next.push_back(arc.target);
+          if (meets(text_, kept_, arc) && seen.insert(arc.target).second)
+            next.push_back(arc.target);
         }
         if (seen.size() > kMaxStates) return std::nullopt;
       }

@@ -102,6 +102,7 @@ ValueCount::Range ValueCount::count_clauses(uint32_t target, uint64_t wanted) {
   std::vector<LangId> numbers;
   std::vector<uint32_t> arrays;
   std::vector<uint32_t> objects;
+  std::vector<uint32_t> joint;
   for (const uint32_t id : solver_.clauses(target)) {
     const Clause& clause = clauses_.get(id);
     for (uint32_t word = 0; word < 3; ++word) {
@@ -114,6 +115,7 @@ ValueCount::Range ValueCount::count_clauses(uint32_t target, uint64_t wanted) {
     if (clause.has_number) numbers.push_back(clause.number);
     if (clause.array != kNone) arrays.push_back(clause.array);
     if (clause.object != kNone) objects.push_back(clause.object);
+    if (clause.joint != kNone) joint.push_back(clause.joint);
   }
   make_set(strings);
   make_set(numbers);
@@ -141,6 +143,7 @@ ValueCount::Range ValueCount::count_clauses(uint32_t target, uint64_t wanted) {
   };
   add_shapes(arrays, [&](uint32_t shape) { return count_array(shape, wanted); });
   add_shapes(objects, [&](uint32_t shape) { return count_object(shape, wanted); });
+  add_shapes(joint, [&](uint32_t id) { return count_joint(id, wanted); });
   return sum;
 }
 
@@ -203,6 +206,21 @@ ValueCount::Range ValueCount::count_object(uint32_t shape, uint64_t wanted) {
   // Bounds on the number of members, and what members ask of each other, may leave out any of them.
   const bool bounded = !free || object.min > required || max < object.size();
   return {bounded ? 1 : all.lo, all.hi};
+}
+
+// Other members than those that the parts own may come endlessly, or else any part may be all that
+// tells objects apart.
+ValueCount::Range ValueCount::count_joint(uint32_t joint, uint64_t wanted) {
+  if (!solver_.joint_productive(joint)) return {0, 0};
+  const auto is_endless = [&](uint32_t id) {
+    const uint32_t shape = clauses_.get(id).object;
+    if (shape == kNone || !solver_.object_productive(shape)) return false;
+    const ObjectShape object = clauses_.object(shape);
+    return std::ranges::any_of(object.others(),
+                               [&](uint32_t target) { return solver_.target_productive(target); });
+  };
+  const auto clauses = solver_.clauses(clauses_.joint(joint).target(0));
+  return {std::ranges::any_of(clauses, is_endless) ? wanted : 1, wanted};
 }
 
 // --- languages ----------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ class ValueCount {
   Range count_clauses(uint32_t target, uint64_t wanted);
   Range count_array(uint32_t shape, uint64_t wanted);
   Range count_object(uint32_t shape, uint64_t wanted);
+  Range count_joint(uint32_t joint, uint64_t wanted);
   uint64_t count_strings(std::span<const Word> words, uint64_t wanted);
   uint64_t count_numbers(std::span<const LangId> numbers, uint64_t wanted);
 

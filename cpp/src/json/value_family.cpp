@@ -44,9 +44,60 @@ ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) con
       if (clause.object != kNone && tables_.solver.object_productive(clause.object)) {
         choices.objects.push_back({accept, clause.object});
       }
+      if (clause.joint != kNone && tables_.solver.joint_productive(clause.joint)) {
+        add_joint(accept, clause.joint, choices);
+      }
     }
   }
   return choices;
+}
+
+// Alternatives that satisfy the same are read as one where they are lists, so that a oneOf of many
+// constants costs what an enum does.
+void ValueFamily::join_lists(Choices& choices) const {
+  constexpr std::size_t kFew = 8;
+  std::vector<LangId> langs;
+  if (choices.numbers.size() > kFew) {
+    make_set(choices.numbers);
+    std::vector<NumberItem> joined;
+    for (auto at = choices.numbers.begin(); at != choices.numbers.end();) {
+      const uint32_t accept = at->accept;
+      langs.clear();
+      for (; at != choices.numbers.end() && at->accept == accept; ++at) langs.push_back(at->lang);
+      for (const LangId lang : tables_.langs.join_numbers(langs)) joined.push_back({accept, lang});
+    }
+    choices.numbers = std::move(joined);
+  }
+  if (choices.strings.size() > kFew) {
+    make_set(choices.strings);
+    std::vector<StringItem> joined;
+    for (auto at = choices.strings.begin(); at != choices.strings.end();) {
+      const uint32_t accept = at->accept;
+      langs.clear();
+      for (; at != choices.strings.end() && at->accept == accept; ++at) {
+        if (at->min == 0 && at->max == kUnbounded) {
+          langs.push_back(at->lang);
+        } else {
+          joined.push_back(*at);
+        }
+      }
+      for (const LangId lang : tables_.langs.join_literals(langs)) {
+        joined.push_back({accept, lang, 0, kUnbounded});
+      }
+    }
+    choices.strings = std::move(joined);
+  }
+}
+
+void ValueFamily::add_joint(uint32_t accept, uint32_t joint, Choices& choices) const {
+  const JointTargets targets = tables_.targets.joint(joint);
+  for (uint32_t part = 0; part < targets.size(); ++part) {
+    for (const uint32_t id : tables_.solver.clauses(targets.target(part))) {
+      const uint32_t shape = tables_.clauses.get(id).object;
+      if (shape == kNone || !tables_.solver.object_productive(shape)) continue;
+      choices.objects.push_back({accept, shape, joint, part});
+    }
+  }
 }
 
 void ValueFamily::add_keywords(const Choices& choices, RowBuilder& row) {
@@ -84,6 +135,7 @@ void ValueFamily::expand(StateId state, RowBuilder& row) {
     return;
   }
   Choices choices = collect(targets);
+  join_lists(choices);
   add_keywords(choices, row);
   add_number(choices, row);
   if (!choices.strings.empty()) {

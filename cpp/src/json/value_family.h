@@ -29,6 +29,8 @@ class ValueFamily final : public Family {
   struct Choices;  // the alternatives of a state by type
 
   Choices collect(std::span<const uint32_t> targets) const;
+  void add_joint(uint32_t accept, uint32_t joint, Choices& choices) const;
+  void join_lists(Choices& choices) const;
   void add_keywords(const Choices& choices, RowBuilder& row);
   void add_number(Choices& choices, RowBuilder& row);
 

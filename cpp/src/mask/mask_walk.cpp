@@ -145,6 +145,7 @@ void MaskWalk::add_token_symbols(StateId state) {
 // Takes the words that the configuration reads whatever they are; returns where to look for other
 // tokens. Null, and nothing taken, if there are none to take.
 std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
+  if (!store_.shortcuts().token_classes) return nullptr;
   // A frame that may return goes on in another behind every word.
   if ((store_.state(config.state).flags & kAccepts) != 0 && !alone_) return nullptr;
   uint32_t length = 0;

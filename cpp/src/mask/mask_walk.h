@@ -24,8 +24,8 @@
 #include <span>
 #include <vector>
 
-#include "maskwright/automata/run.h"
 #include "mask/set_memo.h"
+#include "maskwright/automata/run.h"
 #include "maskwright/trie/trie.h"
 
 namespace maskwright {

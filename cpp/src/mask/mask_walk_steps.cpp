@@ -132,7 +132,7 @@ ByteSet MaskWalk::readable(const Depth& depth) {
 // All texts below the node are a free run of the single configuration's state.
 bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
   const Vocabulary::Subtree* below = vocabulary_.subtree(node);
-  if (below == nullptr) return false;
+  if (below == nullptr || !store_.shortcuts().token_classes) return false;
   const uint8_t first = vocabulary_.byte(node + 1);
   const Edge* edge = depth.row->find(first);
   if (edge == nullptr) return false;
@@ -201,6 +201,7 @@ bool MaskWalk::is_far_from_bounds(const Config& config) {
 bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node, uint32_t level) {
   const Residue* residue = vocabulary_.classes().quoted_residue(node);
   if (residue == nullptr || !depth.single || !starts_.empty()) return false;
+  if (!store_.shortcuts().token_classes) return false;
   uint32_t length = 0;
   const FreeRun run = free_run(depth.config, length);
   if (!run.others_known || run.text != kSpelledText) return false;
@@ -213,7 +214,7 @@ bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node, uint32_t level) 
 // Behind whitespace that begins a token, if more of it changes nothing: tokens of nothing but
 // whitespace, and a walk of those that go on with a byte that is read, the same behind every run.
 bool MaskWalk::follow_spaces(const Depth& depth, uint32_t node) {
-  if (!depth.loops || !starts_.empty()) return false;
+  if (!depth.loops || !starts_.empty() || !store_.shortcuts().token_classes) return false;
   const Spaces* spaces = vocabulary_.classes().spaces(node);
   if (spaces == nullptr) return false;
   const ConfigSet from = depth.set;
@@ -335,8 +336,8 @@ bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
     }
   }
   arrive(node, here);
-  return deeper && !is_over(here) &&
-         !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
+  return deeper && !is_over(here) && !follow_quoted(here, node, level + 1) &&
+         !follow_spaces(here, node);
 }
 
 // The general step where it is known where it leads.
@@ -363,7 +364,8 @@ bool MaskWalk::find_memo(Depth& from, std::span<const Config> configs, bool join
   if (family != FamilyId::kRules && family != FamilyId::kRepeat) return false;
   if (joined) {
     const Start& start = starts_[next_start_];
-    const bool more = next_start_ + 1 < starts_.size() && starts_[next_start_ + 1].node == start.node;
+    const bool more =
+        next_start_ + 1 < starts_.size() && starts_[next_start_ + 1].node == start.node;
     step.joined = more ? SetMemo::kUnknown : memo_.id({&start.config, 1});
     if (step.joined == SetMemo::kUnknown) return false;
   }

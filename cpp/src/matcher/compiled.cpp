@@ -56,7 +56,7 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
                                  const CompileLimits& limits)
     : vocabulary_(std::move(vocabulary)),
       ir_(Ir::parse(ir)),
-      store_(vocabulary_->max_token_length(), vocabulary_.get()) {
+      store_(vocabulary_->max_token_length(), vocabulary_.get(), limits.shortcuts) {
   if (ir_.num_nodes() != 0) {
     json_ = std::make_unique<JsonMachine>(ir_, store_, vocabulary_->spellable(), limits.json);
   }

@@ -20,8 +20,9 @@
 // - verdicts are remembered by configurations, for the places on the way to an end too, and end
 //   the next search early.
 //
-// Where the values of unique items may run out a second search remembers what was read. It gives up
-// after kMaxExactPlaces: within the items texts may be endless too.
+// Where the values of unique items may run out, or the names of members, a second search remembers
+// what was read. It gives up after kMaxExactPlaces: within the items texts may be endless too.
+// Names don't run out where one token is a quotation mark and another one text.
 //
 // Cost: nothing where no search is needed; else a few places for each distinct set of
 // configurations that some token leads to. A search that has met kMaxPlaces without an end is
@@ -48,7 +49,7 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::size_t kMaxPlaces = 50000;
+constexpr std::size_t kMaxPlaces = 5000;
 constexpr std::size_t kMaxExactPlaces = 500;
 constexpr std::size_t kConfigWords = 4;
 constexpr std::size_t kRunWord = 2;
@@ -187,6 +188,20 @@ bool Matcher::needs_search() const {
   return false;
 }
 
+bool Matcher::spells_endless_names() const {
+  const Vocabulary& vocabulary = grammar_->vocabulary();
+  const auto is_text = [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; };
+  bool quotes = false;
+  bool reads = false;
+  for (uint32_t id = 0; id < vocabulary.vocab_size() && !(quotes && reads); ++id) {
+    const std::string_view text = vocabulary.text(id);
+    if (text.empty() || is_stop(id)) continue;
+    quotes = quotes || text == "\"";
+    reads = reads || std::ranges::all_of(text, is_text);
+  }
+  return quotes && reads;
+}
+
 // Whether some token that does not stop ends at the trie node.
 bool Matcher::readable(uint32_t node) const {
   return std::ranges::any_of(grammar_->vocabulary().tokens_at(node),
@@ -201,7 +216,7 @@ bool Matcher::finishable(ConfigSet set) {
   if (!family_->returned.empty()) return true;
   static constexpr uint32_t kBetweenTokens = 0;
   return search_completion(intern(forget(set).configs()), {&kBetweenTokens, 1}, Memory::kIgnored) &&
-         (!grammar_->has_few_values() ||
+         ((!grammar_->has_few_values() && !grammar_->has_few_names(endless_names_)) ||
           search_completion(intern(set.configs()), {&kBetweenTokens, 1}, Memory::kExact));
 }
 

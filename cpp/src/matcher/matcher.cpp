@@ -53,6 +53,7 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
                 "stop_token_ids or pass override_stop_tokens or terminate_without_stop_token=True");
   }
   needs_search_ = needs_search();
+  endless_names_ = !needs_search_ || spells_endless_names();
   const std::lock_guard lock(grammar_->mutex());
   start();
 }
@@ -303,6 +304,41 @@ std::size_t Matcher::memory_bytes() const {
                       family_->texts.memory_bytes();
   for (uint32_t i = 0; i < family_->texts.size(); ++i) total += family_->texts[i].capacity();
   return total;
+}
+
+std::vector<StateId> Matcher::place() const {
+  constexpr int kFrames = 2;  // beside the last one: values that lie deeper differ in nothing
+  const std::lock_guard lock(grammar_->mutex());
+  const Arena& arena = family_->arena;
+  std::vector<StateId> states;
+  for (const Config& config : configs()) {
+    states.push_back(config.state);
+    StackRef below = config.stack;
+    for (int i = 0; i < kFrames && below != kBottom; ++i) {
+      const uint32_t node = arena.nodes(below)[0];
+      if (node == kBottom) break;
+      states.push_back(arena.node(node).state);
+      below = arena.node(node).below;
+    }
+  }
+  return states;
+}
+
+TextClass Matcher::free_text() const {
+  const std::lock_guard lock(grammar_->mutex());
+  const auto all = configs();
+  return all.size() == 1 ? grammar_->store().free_run(all[0].state).text : TextClass{};
+}
+
+std::vector<std::string> Matcher::likely_texts() const {
+  const std::lock_guard lock(grammar_->mutex());
+  Store& store = grammar_->store();
+  std::vector<std::string> texts;
+  for (const Config& config : configs()) {
+    store.family(store.state(config.state).family)
+        .likely(config.state, config.reg, family_->arena.regs(), texts);
+  }
+  return texts;
 }
 
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,

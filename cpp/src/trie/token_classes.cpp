@@ -61,7 +61,8 @@ const Item& recall(std::list<Item>& known, std::size_t limit, Matches matches, M
 }  // namespace
 
 TokenClasses::TokenClasses(const Vocabulary& vocabulary)
-    : vocabulary_(vocabulary), words_(vocabulary.mask_words()),
+    : vocabulary_(vocabulary),
+      words_(vocabulary.mask_words()),
       code_classes_(std::make_unique<CodeClasses>(vocabulary)) {
   build_bitmaps();
   build_ways();
@@ -278,12 +279,11 @@ void TokenClasses::take_out(std::size_t index, uint32_t first, uint32_t size, co
   take_out(2 * index + 1, first + size / 2, size / 2, text, out);
 }
 
-std::shared_ptr<const Residue> TokenClasses::residue(const ByteSet& bytes,
-                                                     uint32_t codes) const {
+std::shared_ptr<const Residue> TokenClasses::residue(const ByteSet& bytes, uint32_t codes) const {
   if (bytes.intersects(common_)) return nullptr;
   const std::lock_guard lock(mutex_);
   return recall(
-             known_ways_, kMaxKnownWays, 
+             known_ways_, kMaxKnownWays,
              [&](const Way& way) { return way.bytes == bytes && way.codes == codes; },
              [&] { return Way{bytes, codes, make_residue(bytes, codes)}; })
       .residue;

@@ -4,6 +4,7 @@
 
 #include "maskwright/support/error.h"
 #include "maskwright/support/sorted_set.h"
+#include "maskwright/support/spaces.h"
 #include "support/unescape.h"
 
 namespace maskwright {
@@ -119,6 +120,7 @@ void Vocabulary::find_names() {
     const std::string_view token = text(id);
     const std::size_t first = token.find('"');
     if (first == std::string_view::npos) continue;
+    find_next_names(token);
     if (token.find('\\') < first || token.find("\\\"") != std::string_view::npos) {
       if (auto name = spelled_name(token)) escaped_ends_.push_back(std::move(*name));
     }
@@ -128,6 +130,24 @@ void Vocabulary::find_names() {
   }
   make_set(quoted_);
   make_set(escaped_ends_);
+}
+
+void Vocabulary::find_next_names(std::string_view token) {
+  for (std::size_t comma = token.find(','); comma != std::string_view::npos;
+       comma = token.find(',', comma + 1)) {
+    std::size_t at = comma + 1;
+    while (at < token.size() && is_space(static_cast<uint8_t>(token[at]))) ++at;
+    if (at + 1 >= token.size() || token[at] != '"') continue;
+    next_names_.add(static_cast<uint8_t>(token[at + 1]));
+    if (token[at + 1] == '\\' && at + 2 < token.size()) next_names_escaped_ = true;
+  }
+}
+
+// Behind a backslash any name but the empty one may follow, whatever it is.
+bool Vocabulary::reach_name(std::string_view text) const {
+  if (next_names_escaped_) return true;
+  if (text.empty()) return next_names_.has('"') || next_names_.has('\\');
+  return next_names_.has(static_cast<uint8_t>(text[0]));
 }
 
 bool Vocabulary::quote(std::string_view text) const {

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from .._native import IrFragment as Fragment
 from .builder import Builder
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "Fragment"]

@@ -1,7 +1,7 @@
-"""Builder part 1: expressions of the byte-level language, and rules.
+"""Builder part 2: expressions of the byte-level language.
 
 Idea: each method appends one record and returns its id; ids refer only to what exists, so that the
-expression graph is acyclic except through rules. Small records are shared through a dict.
+expression graph is acyclic except through rules. Equal small records are shared.
 """
 
 from __future__ import annotations
@@ -10,44 +10,28 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from . import format as f
-from ._pools import Pools, check_bounds
+from ._node_builder import NodeBuilder
+from .bounds import check_bounds
 from .ranges import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .fragment import Fragment
+    from collections.abc import Iterable, Sequence
 
 
-class ExpressionBuilder(Pools):
-    """Expressions and rules."""
+class ExpressionBuilder(NodeBuilder):
+    """Expressions."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._rule_names: dict[str, int] = {}
-        self._rule_exprs: list[int] = []
-
-    def _expr(self, record: Iterable[int]) -> int:
-        offsets = self._expr_offsets
-        offsets.append(len(self._words))
-        self._words += record
-        return len(offsets) - 1
-
-    def _shared_expr(self, record: tuple[int, ...]) -> int:
-        expr = self._shared_exprs.get(record)
-        if expr is None:
-            expr = self._shared_exprs[record] = self._expr(record)
-        return expr
+    __slots__ = ()
 
     def empty(self) -> int:
         """The empty string."""
-        return self._shared_expr((f.EXPR_EMPTY,))
+        return self.share_expr((f.EXPR_EMPTY,))
 
     def literal(self, data: bytes) -> int:
         """Exactly these bytes; no bytes is the empty string."""
         if not data:
             return self.empty()
-        return self._shared_expr((f.EXPR_LITERAL, *self._bytes_ref(data)))
+        return self.share_expr((f.EXPR_LITERAL, *self.bytes_ref(data)))
 
     def char_class(self, ranges: Iterable[tuple[int, int]]) -> int:
         """One code point of any of the inclusive ranges.
@@ -55,143 +39,76 @@ class ExpressionBuilder(Pools):
         The ranges are sorted and merged, surrogates dropped; what is left empty never matches.
         """
         normal = normalise(ranges)
-        return self._shared_expr((f.EXPR_CLASS, len(normal), *chain.from_iterable(normal)))
+        return self.share_expr((f.EXPR_CLASS, len(normal), *chain.from_iterable(normal)))
 
     def sequence(self, ids: Iterable[int]) -> int:
         """One expression after the other; of none, the empty string; of one, itself."""
         ids = list(ids)
-        self._check_exprs(ids)
+        self.check_exprs(ids)
         if len(ids) < 2:
             return ids[0] if ids else self.empty()
-        return self._expr((f.EXPR_SEQUENCE, len(ids), *ids))
+        return self.add_expr((f.EXPR_SEQUENCE, len(ids), *ids))
 
     def choice(self, ids: Iterable[int]) -> int:
         """Any one of the expressions; of none, the class that never matches; of one, itself."""
         ids = list(ids)
-        self._check_exprs(ids)
+        self.check_exprs(ids)
         if len(ids) < 2:
             return ids[0] if ids else self.char_class(())
-        return self._expr((f.EXPR_CHOICE, len(ids), *ids))
+        return self.add_expr((f.EXPR_CHOICE, len(ids), *ids))
 
     def repeat(self, expr: int, minimum: int, maximum: int | None) -> int:
         """``minimum`` to ``maximum`` times (None: without bound), kept as a counter.
 
         Exactly once is the expression itself, exactly zero times the empty string.
         """
-        self._check_exprs((expr,))
+        self.check_exprs((expr,))
         high = check_bounds(minimum, maximum)
         if minimum == high and high <= 1:
             return expr if high else self.empty()
-        return self._expr((f.EXPR_REPEAT, expr, minimum, high))
+        return self.add_expr((f.EXPR_REPEAT, expr, minimum, high))
 
     def ref(self, rule: int) -> int:
         """What the rule matches; the rule may be defined later."""
-        if not 0 <= rule < len(self._rule_exprs):
-            raise ValueError(f"unknown rule id {rule}")
-        return self._shared_expr((f.EXPR_REF, rule))
+        self.check_rule(rule)
+        return self.share_expr((f.EXPR_REF, rule))
 
     def literal_set(self, items: Iterable[bytes]) -> int:
         """Any one of many byte strings, kept implicit; duplicates are dropped."""
         unique = list(dict.fromkeys(items))
         if len(unique) < 2:
             return self.literal(unique[0]) if unique else self.char_class(())
-        expr = self._expr((f.EXPR_LITERAL_SET,))
-        self._add_refs(unique)
-        return expr
+        return self.add_expr((f.EXPR_LITERAL_SET, *self._refs(unique)))
 
     def intersect(self, ids: Iterable[int]) -> int:
         """The texts that all expressions match; regular operands only."""
         ids = list(ids)
-        self._check_exprs(ids)
+        self.check_exprs(ids)
         if not ids:
             raise ValueError("intersect() needs an operand")
         if len(ids) == 1:
             return ids[0]
-        return self._expr((f.EXPR_INTERSECT, len(ids), *ids))
+        return self.add_expr((f.EXPR_INTERSECT, len(ids), *ids))
 
     def complement(self, expr: int) -> int:
         """The strings of code points that the expression does not match; a regular operand only."""
-        self._check_exprs((expr,))
-        return self._expr((f.EXPR_COMPLEMENT, expr))
+        self.check_exprs((expr,))
+        return self.add_expr((f.EXPR_COMPLEMENT, expr))
 
     def text_until(self, stops: Iterable[bytes], excludes: Iterable[bytes] = ()) -> int:
         """The shortest text that ends with a stop, the stop included, and contains no exclude."""
         stop_list, exclude_list = list(dict.fromkeys(stops)), list(dict.fromkeys(excludes))
         if not stop_list or b"" in stop_list or b"" in exclude_list:
             raise ValueError("text_until() needs a stop, and no stop or exclude may be empty")
-        expr = self._expr((f.EXPR_TEXT_UNTIL,))
-        self._add_refs(stop_list)
-        self._add_refs(exclude_list)
-        return expr
+        return self.add_expr((f.EXPR_TEXT_UNTIL, *self._refs(stop_list), *self._refs(exclude_list)))
 
     def token_set(self, ids: Iterable[int], *, exclude: bool = False) -> int:
         """One token of the ids, or of all but the ids; text never matches it."""
         tokens = sorted(set(ids))
         if tokens and not (tokens[0] >= 0 and tokens[-1] < f.NONE):
             raise ValueError("token ids must be in 0..2**32-2")
-        return self._expr((f.EXPR_TOKEN_SET, int(exclude), len(tokens), *tokens))
+        return self.add_expr((f.EXPR_TOKEN_SET, int(exclude), len(tokens), *tokens))
 
-    def json(
-        self,
-        node: int,
-        *,
-        any_order: bool = False,
-        any_whitespace: bool = True,
-        strict: bool = True,
-        max_whitespace: int | None = None,
-        item_separator: bytes = b",",
-        key_separator: bytes = b":",
-    ) -> int:
-        """A JSON value that is valid under the schema node.
-
-        Args:
-            node: Id of the root schema node.
-            any_order: Members may come in any order; else declared ones first, in order.
-            any_whitespace: Free whitespace between JSON's own tokens, never around the root.
-            strict: Undeclared members, and items after a prefix, are refused where no schema that
-                applies says otherwise.
-            max_whitespace: With ``any_whitespace``: bytes at one place at most; None: no bound.
-            item_separator: Without ``any_whitespace``: what stands between items and members.
-            key_separator: Without ``any_whitespace``: what stands between a key and its value.
-        """
-        self._check_nodes((node,))
-        flags = f.JSON_ANY_ORDER if any_order else 0
-        flags |= f.JSON_ANY_WHITESPACE if any_whitespace else 0
-        flags |= f.JSON_STRICT if strict else 0
-        refs = (*self._bytes_ref(item_separator), *self._bytes_ref(key_separator))
-        limit = check_bounds(0, max_whitespace)
-        return self._expr((f.EXPR_JSON, node, flags, limit, *refs))
-
-    def expressions(self) -> tuple[list[int], list[int], bytes]:
-        """Return the words so far, the offsets of the expressions in them, and the bytes."""
-        return self._words, self._expr_offsets, bytes(self._bytes)
-
-    def copy(self, fragment: Fragment) -> int:
-        """Add the expressions of a fragment, and return the one that stands for all of them."""
-        first = len(self._expr_offsets)
-        words, offsets = fragment.moved(first, len(self._words), len(self._bytes))
-        self._words += words
-        self._expr_offsets += offsets
-        self._bytes += fragment.data
-        return first + fragment.root
-
-    def rule(self, name: str) -> int:
-        """Declare a rule and return its id; ``define`` gives it its expression.
-
-        Raises:
-            ValueError: The name is empty or taken.
-        """
-        if not name or name in self._rule_names:
-            raise ValueError(f"rule name {name!r} is empty or taken")
-        rule = self._rule_names[name] = len(self._rule_exprs)
-        self._rule_exprs.append(f.NONE)
-        return rule
-
-    def define(self, rule: int, expr: int) -> None:
-        """Give a declared rule its expression, once."""
-        if not 0 <= rule < len(self._rule_exprs):
-            raise ValueError(f"unknown rule id {rule}")
-        if self._rule_exprs[rule] != f.NONE:
-            raise ValueError(f"rule id {rule} is defined twice")
-        self._check_exprs((expr,))
-        self._rule_exprs[rule] = expr
+    def _refs(self, items: Sequence[bytes]) -> list[int]:
+        """Return the count and references of byte strings."""
+        return [len(items), *chain.from_iterable(map(self.bytes_ref, items))]

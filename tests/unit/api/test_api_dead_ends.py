@@ -175,3 +175,34 @@ def test_a_dead_end_in_an_item_is_seen_whatever_the_items_before() -> None:
     matcher = mw.GrammarMatcher(compiled)
     assert matcher.accept_string("[[],1,")
     assert allowed(matcher) == {bytes([byte]) for byte in b" -0123456789[t"}
+
+
+OBJECT_TOKENS = [b"{", b":", b"1", b",", b"}"]
+
+
+def read(schema: object, names: list[bytes], text: list[bytes]) -> set[bytes]:
+    """Returns what is allowed behind a text, in objects without whitespace."""
+    tokens = [*OBJECT_TOKENS, *names]
+    compiled = compiler(tokens).compile_json_schema(
+        schema, any_order=True, strict_mode=False, max_whitespace_cnt=0
+    )
+    matcher = mw.GrammarMatcher(compiled)
+    for token in text:
+        assert matcher.accept_token(tokens.index(token))
+    return allowed(matcher)
+
+
+def test_names_that_no_token_spells_run_out() -> None:
+    one = [b"{", b'"a"', b":", b"1"]
+    assert read({"type": "object"}, [b'"a"'], one) == {b"1", b"}"}
+    assert read({"type": "object"}, [b'"a"', b'"b"'], one) == {b"1", b"}", b","}
+    two = [*one, b",", b'"b"', b":", b"1"]
+    assert read({"type": "object"}, [b'"a"', b'"b"'], two) == {b"1", b"}"}
+
+
+def test_names_of_a_class_run_out_where_few_are_spelled() -> None:
+    schema = {"type": "object", "propertyNames": {"pattern": "^[b-z]*$"}}
+    assert read(schema, [b'"', b"b", b'c"'], [b"{", b'"', b"b"]) == {b"b", b'"', b'c"'}
+    assert read(schema, [b'"', b"a", b'"b"'], [b"{", b'"b"', b":", b"1"]) == {b"1", b"}", b","}
+    schema["propertyNames"] = {"pattern": "^[b-z]+$"}
+    assert read(schema, [b'"', b"a", b'"b"'], [b"{", b'"b"', b":", b"1"]) == {b"1", b"}"}

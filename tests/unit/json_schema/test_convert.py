@@ -10,11 +10,7 @@ import pytest
 
 from maskwright.errors import InvalidSchemaError
 from maskwright.frontends.json_schema import compile_json_schema
-from maskwright.ir import Builder
-from maskwright.ir import format as f
 from maskwright.ir import nodes as n
-from maskwright.ir.fragment import Fragment
-from maskwright.ir.printer import to_ebnf
 from maskwright.ir.reader import read
 
 CHAIN = 400
@@ -100,33 +96,3 @@ def test_schemas_leave_no_reference_cycles():
         assert gc.collect() == 0
     finally:
         gc.enable()
-
-
-# Fragments ----------------------------------------------------------------------------------------
-
-
-def write_everything(builder):
-    """One expression of each kind that a fragment may hold, some of them by name and content."""
-    texts = builder.literal_set([b"one", b"two"])
-    letters = builder.char_class([(0x61, 0x7A)])
-    joined = builder.sequence([builder.literal(b"x"), letters, builder.empty(), texts])
-    repeated = builder.repeat(joined, 2, None)
-    return builder.intersect([builder.choice([repeated, letters]), builder.complement(texts)])
-
-
-def test_a_copied_fragment_is_what_was_written():
-    fragment = Fragment(write_everything, Builder())
-    printed = set()
-    for copies in (0, 1, 2):
-        builder = Builder()
-        root = builder.rule("root")
-        builder.define(builder.rule("other"), builder.literal(b"before"))
-        made = [builder.copy(fragment) for _ in range(copies)]
-        builder.define(root, made[-1] if made else write_everything(builder))
-        printed.add(to_ebnf(builder.finish(root)))
-    assert len(printed) == 1
-
-
-def test_a_fragment_holds_no_rules():
-    with pytest.raises(ValueError, match=f"kind {f.EXPR_REF} cannot be part of a fragment"):
-        Fragment(lambda builder: builder.ref(builder.rule("r")), Builder())

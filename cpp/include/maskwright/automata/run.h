@@ -161,7 +161,9 @@ class Runner {
   // The configuration after the frame on top of `node` got `accepted` from a callee that ended with
   // register `returned` (not yet popped further).
   Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena);
-  std::size_t memory_bytes() const { return heap_bytes(pending_, pops_, calls_, called_, callees_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(pending_, pops_, calls_, called_, callees_);
+  }
 
  private:
   bool skim(Config& config, std::string_view text, std::size_t& at, Arena& arena);

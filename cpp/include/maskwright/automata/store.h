@@ -31,6 +31,7 @@
 #include "maskwright/support/byte_set.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
+#include "maskwright/support/shortcuts.h"
 #include "maskwright/support/spaces.h"
 #include "maskwright/support/stable_pool.h"
 #include "maskwright/support/text_class.h"
@@ -142,12 +143,15 @@ struct Row {
 // and target are joined.
 class RowBuilder {
  public:
+  RowBuilder() { edges_.reserve(kUsual); }
   void add(uint8_t lo, uint8_t hi, StateId target, Op op = Op::kPlain) {
     edges_.push_back({lo, hi, op, target});
   }
   std::vector<Edge> take();
 
  private:
+  static constexpr std::size_t kUsual = 16;
+
   std::vector<Edge> edges_;
 };
 
@@ -274,12 +278,16 @@ class Family {
   // All that a suspect can return, so that the search need not read it; false if it must.
   virtual bool completions(StateId state, Reg reg, RegisterPool& regs,
                            std::vector<Completion>& out);
+  // Texts that may come next and that a model is likely to write, though others may come too.
+  virtual void likely(StateId state, Reg reg, const RegisterPool& regs,
+                      std::vector<std::string>& out);
 };
 
 class Store {
  public:
   // max_advance: the bytes of the longest token. `tokens` outlives this; null: nothing is known.
-  explicit Store(uint32_t max_advance, const TokenTexts* tokens = nullptr);
+  explicit Store(uint32_t max_advance, const TokenTexts* tokens = nullptr,
+                 const Shortcuts& shortcuts = {});
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
@@ -310,7 +318,9 @@ class Store {
   SetId intern_set(std::span<const uint32_t> ids) { return sets_.intern(ids).id; }
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
 
-  uint32_t max_advance() const { return max_advance_; }
+  // How far a token can see; without clipping more than that.
+  uint32_t max_advance() const { return shortcuts_.clipping ? max_advance_ : kFar; }
+  const Shortcuts& shortcuts() const { return shortcuts_; }
   // TokenTexts, or true where nothing is known.
   bool tokens_end_name(std::string_view text) const {
     return tokens_ == nullptr || tokens_->end_name(text);
@@ -322,6 +332,9 @@ class Store {
   uint32_t code_class(std::span<const CodeRange> ranges) const {
     return tokens_ == nullptr ? 0 : tokens_->code_class(ranges);
   }
+  bool tokens_reach_name(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->reach_name(text);
+  }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
   // Takes constant time.
@@ -332,8 +345,11 @@ class Store {
   const FreeRun& find_free_run(StateId id);
   void find_codes(StateId id, FreeRun& run);
 
+  static constexpr uint32_t kFar = 1U << 29;  // above any count; twice it is no overflow
+
   uint32_t max_advance_;
   const TokenTexts* tokens_;
+  Shortcuts shortcuts_;
   std::array<Family*, static_cast<std::size_t>(FamilyId::kCount)> families_{};
   std::unique_ptr<Family> done_;
   WordInterner contents_;  // tag = family; ids are state ids

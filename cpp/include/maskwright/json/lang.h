@@ -50,6 +50,8 @@ class Lang {
   // can_finish(s, a, h1) == can_finish(s, b, h2) whenever h1 - a and h2 - b are equal or both >= P.
   // 0 for languages like "any text".
   virtual uint32_t length_horizon() = 0;
+  // Any text goes on from every state, as is known without a look at them.
+  virtual bool reads_everything() const { return false; }
   // What it takes in memory, with all that it owns (heap_bytes.h).
   virtual std::size_t footprint() const = 0;
 };
@@ -69,14 +71,17 @@ class LangTable {
   LangId pattern(uint32_t expr);                        // STRING_LANGUAGE: an IR expression
   LangId literals(std::span<const std::string> texts);  // one of these strings (UTF-8)
   LangId intersection(std::span<const LangId> langs);   // n >= 1; any_text() is neutral
-  // The language is that of the texts of `each` of so many code points; {lang, 0, kUnbounded} unless
-  // it counts characters of one class.
+  // The language is that of the texts of `each` of so many code points; {lang, 0, kUnbounded}
+  // unless it counts characters of one class.
   struct Counted {
     LangId each;
     uint32_t min, max;
   };
   Counted counted(LangId lang);
-  LangId complement(LangId lang);                       // every other string; no number's language
+  // The same, for a language that is never asked for texts below some length. Searches (unanchored
+  // patterns) need no states before they are met.
+  LangId endless_intersection(std::span<const LangId> langs);
+  LangId complement(LangId lang);  // every other string; no number's language
   // Numbers in every JSON spelling, over ASCII. With any restriction the exponent, if one is
   // written, is from -400 to 400. Raises Unsupported "json-number-divisor".
   LangId number(const NumberSpec& spec);
@@ -88,6 +93,9 @@ class LangTable {
   std::unique_ptr<Lang> number_without(LangId number, std::span<const std::string> values) const;
   std::unique_ptr<Lang> number_among(LangId number, std::span<const std::string> values) const;
   bool is_any_number(LangId number) const;
+  // The same union of languages, with those of numbers that are lists, or those of texts, in one.
+  std::vector<LangId> join_numbers(std::span<const LangId> numbers);
+  std::vector<LangId> join_literals(std::span<const LangId> langs);
   std::size_t memory_bytes() const;
 
  private:

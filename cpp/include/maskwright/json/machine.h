@@ -41,6 +41,9 @@ class JsonMachine {
   StateId start(std::span<const uint32_t> targets);
   // Some array of unique items met so far may run out of values.
   bool has_few_values() const;
+  // The undeclared names of some object met so far may run out. `endless`: the vocabulary's tokens
+  // spell endlessly many names between quotation marks.
+  bool has_few_names(bool endless) const;
   // Targets of different options must not share a frame.
   uint32_t options_of(uint32_t target) const;
 

@@ -2,6 +2,7 @@
 // builds on demand are shared by all its matchers and guarded by one mutex.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,7 @@ namespace maskwright {
 struct CompileLimits {
   RuleLimits rules;
   JsonLimits json;
+  Shortcuts shortcuts;
 };
 
 struct CompiledCounters {
@@ -37,13 +39,21 @@ class CompiledGrammar;
 class GrammarMutex {
  public:
   explicit GrammarMutex(const CompiledGrammar& grammar) : grammar_(grammar) {}
-  void lock() { mutex_.lock(); }
+  void lock() {
+    if (mutex_.try_lock()) return;
+    ++waiting_;
+    mutex_.lock();
+    --waiting_;
+  }
+  // Some thread waits for it: what can wait should let that go first.
+  bool is_awaited() const { return waiting_ != 0; }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock();
 
  private:
   const CompiledGrammar& grammar_;
   std::mutex mutex_;
+  std::atomic<uint32_t> waiting_ = 0;
 };
 
 class CompiledGrammar {
@@ -70,6 +80,9 @@ class CompiledGrammar {
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
   void count_searched_place() { ++searched_places_; }
+  bool has_few_names(bool endless) const {
+    return json_ != nullptr && json_->has_few_names(endless);
+  }
   // Some array of unique items met so far may run out of values.
   bool has_few_values() const { return json_ != nullptr && json_->has_few_values(); }
   bool has_token_symbols() const { return has_token_symbols_; }

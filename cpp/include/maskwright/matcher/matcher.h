@@ -51,6 +51,12 @@ class Matcher {
   // Of the steps, stacks and registers that this matcher and its forks hold.
   std::size_t memory_bytes() const;
 
+  // For precompute.h: the states that the text has got to and those of the frames around them,
+  // without counts and members; and the characters of which any text may come next.
+  std::vector<StateId> place() const;
+  TextClass free_text() const;
+  std::vector<std::string> likely_texts() const;
+
   // Looking ahead (jump.cpp). Nothing changes.
   // The bytes that every completion goes on with, at most `limit`; it ends where the text may end
   // or a token may come that is no text.
@@ -126,6 +132,7 @@ class Matcher {
   // Where the vocabulary cannot spell every text, see finish.cpp.
   class Search;
   bool needs_search() const;
+  bool spells_endless_names() const;
   bool readable(uint32_t node) const;
   struct Closed {
     uint32_t configs;
@@ -156,6 +163,8 @@ class Matcher {
   std::vector<uint32_t> stop_token_ids_;
   bool terminate_without_stop_token_;
   bool needs_search_ = false;
+  bool endless_names_ =
+      true;  // the tokens spell endlessly many, so a search need not tell them apart
   uint32_t step_ = 0;
 };
 

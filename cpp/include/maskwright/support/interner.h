@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -20,6 +19,14 @@ uint64_t hash_words(std::span<const uint32_t> words, uint64_t seed);
 
 class WordInterner {
  public:
+  WordInterner() = default;
+  WordInterner(WordInterner&& other) noexcept { swap(other); }
+  WordInterner& operator=(WordInterner&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~WordInterner();
+
   struct Result {
     uint32_t id;
     bool inserted;
@@ -52,18 +59,22 @@ class WordInterner {
     }
   };
 
+  // Begins an allocation; its words follow.
   struct Block {
-    std::unique_ptr<uint32_t[]> words;
+    Block* previous;
     std::size_t size;
     std::size_t used;
+    uint32_t* words() { return reinterpret_cast<uint32_t*>(this + 1); }
   };
 
+  void swap(WordInterner& other) noexcept;
   const uint32_t* store(std::span<const uint32_t> words);
+  void drop_block();
   void rehash(std::size_t size);
 
-  std::vector<Entry> entries_;   // by id
+  std::vector<Entry> entries_;   // by id; room for as many as the slots are for
   std::vector<uint32_t> slots_;  // id + 1, 0 = empty; size is a power of two
-  std::vector<Block> blocks_;    // none is unused
+  Block* last_ = nullptr;        // none is unused
   std::size_t block_words_ = 0;  // of all blocks
   std::size_t block_bytes_ = 0;
 };

@@ -1,6 +1,6 @@
 // A class of characters as the vocabulary's bitmaps know them: any set of ASCII characters, all
-// other code points (but for those that begin with some bytes), those of a class that the vocabulary
-// keeps, or none, and what JSON strings spell with a backslash or not.
+// other code points (but for those that begin with some bytes), those of a class that the
+// vocabulary keeps, or none, and what JSON strings spell with a backslash or not.
 #pragma once
 
 #include <array>

@@ -20,6 +20,9 @@ class TokenTexts {
   // A number for the code points beyond ASCII, sorted and disjoint: the vocabulary keeps which
   // tokens are made of them. 0 if it keeps none, or no more.
   virtual uint32_t code_class(std::span<const CodeRange> /*ranges*/) const { return 0; }
+  // Some token goes on from one member of an object into a next one's name that may be the text:
+  // it has a comma, whitespace, a quotation mark and the name's beginning.
+  virtual bool reach_name(std::string_view text) const = 0;
 };
 
 }  // namespace maskwright

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "maskwright/support/byte_set.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/text_class.h"
 #include "maskwright/support/token_texts.h"
@@ -107,6 +108,7 @@ class Vocabulary final : public TokenTexts {
   uint32_t code_class(std::span<const CodeRange> ranges) const override {
     return classes().code_class(ranges);
   }
+  bool reach_name(std::string_view text) const override;
   const TokenClasses& classes() const { return *classes_; }
   std::size_t memory_bytes() const;
 
@@ -129,6 +131,7 @@ class Vocabulary final : public TokenTexts {
   void build_children();
   void build_subtrees();
   void find_names();
+  void find_next_names(std::string_view token);
 
   std::vector<std::string> tokens_;
   std::vector<bool> ordinary_;
@@ -146,6 +149,8 @@ class Vocabulary final : public TokenTexts {
   std::vector<Subtree> subtrees_;
   std::vector<std::string> quoted_;        // sorted
   std::vector<std::string> escaped_ends_;  // sorted; of end_name() those with an escape
+  ByteSet next_names_;                     // first bytes of next names, quotation marks included
+  bool next_names_escaped_ = false;        // ... or more of an escape than its first byte
   std::unique_ptr<const TokenClasses> classes_;
 };
 

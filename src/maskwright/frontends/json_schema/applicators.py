@@ -54,10 +54,10 @@ def _check_reference(conv: Converter, key: str, value: Any) -> None:
 def _refer(conv: Converter, target: Target) -> None:
     schema, location, resource = target
     if isinstance(schema, bool):
-        conv.parts.append(conv.builder.any() if schema else conv.builder.never())
+        conv.add(conv.builder.any() if schema else conv.builder.never())
         return
     conv.note_in_place([schema], resource)
-    conv.parts.append(conv.target_node(schema, location, resource))
+    conv.add(conv.target_node(schema, location, resource))
 
 
 def definitions(conv: Converter, key: str, value: Any) -> None:
@@ -75,20 +75,21 @@ def _nodes(conv: Converter, key: str, value: Any) -> list[int]:
 
 def all_of(conv: Converter, key: str, value: Any) -> None:
     """`allOf`: more parts of the conjunction."""
-    conv.parts += _nodes(conv, key, value)
+    for node in _nodes(conv, key, value):
+        conv.add(node)
 
 
 def any_of(conv: Converter, key: str, value: Any) -> None:
     """`anyOf`: at least one schema accepts the instance."""
-    conv.parts.append(conv.builder.any_of(_nodes(conv, key, value)))
+    conv.add(conv.builder.any_of(_nodes(conv, key, value)))
 
 
 def one_of(conv: Converter, key: str, value: Any) -> None:
     """`oneOf`: exactly one schema accepts the instance."""
-    conv.parts.append(conv.builder.one_of(_nodes(conv, key, value)))
+    conv.add(conv.builder.one_of(_nodes(conv, key, value)))
 
 
 def negation(conv: Converter, key: str, value: Any) -> None:
     """`not`: the schema does not accept the instance."""
     conv.note_in_place([value])
-    conv.parts.append(conv.builder.negation(conv.node(value, key)))
+    conv.add(conv.builder.negation(conv.node(value, key)))

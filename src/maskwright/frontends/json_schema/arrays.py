@@ -59,14 +59,14 @@ def _positions(conv: Converter, key: str, value: Any, rest_key: str, rest: Any) 
     nodes = conv.nodes_of(value, key)
     if rest is ABSENT:
         conv.facts.add("open prefix")
-        conv.parts.append(conv.builder.array(nodes, None))
+        conv.add(conv.builder.array(nodes, None))
     else:
         _add_array(conv, nodes, rest_key, rest)
 
 
 def _add_array(conv: Converter, prefix: Sequence[int], rest_key: str, rest: Any) -> None:
     if rest is not True or prefix or conv.strict:
-        conv.parts.append(conv.builder.array(prefix, conv.node(rest, rest_key)))
+        conv.add(conv.builder.array(prefix, conv.node(rest, rest_key)))
 
 
 def additional_items(conv: Converter, key: str, _value: Any) -> None:
@@ -80,7 +80,7 @@ def unevaluated(conv: Converter, key: str, value: Any) -> None:
     if value is not True:
         no.schema(conv, key, value)
     elif conv.strict:
-        conv.parts.append(conv.builder.array((), conv.builder.any()))
+        conv.add(conv.builder.array((), conv.builder.any()))
 
 
 def item_count(conv: Converter, key: str, _value: Any) -> None:
@@ -96,7 +96,7 @@ def contains(conv: Converter, key: str, value: Any) -> None:
     node = conv.node(value, key)
     builder = conv.builder
     if "minContains" not in conv.resource.dialect.handlers:
-        conv.parts.append(builder.contains(node, 1, None))
+        conv.add(builder.contains(node, 1, None))
         return
     add_counts(
         conv,
@@ -119,6 +119,6 @@ def unique_items(conv: Converter, key: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise malformed(value, "a Boolean", conv.location, key)
     if value and admits_type(conv, "array"):
-        conv.parts.append(conv.builder.unique_items())
+        conv.add(conv.builder.unique_items())
     elif value:
         conv.ignore(key)

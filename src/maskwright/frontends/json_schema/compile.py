@@ -9,6 +9,7 @@ Cost: one pass over the part of the schema that the root reaches.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ...certificate import Certificate
@@ -20,13 +21,13 @@ from .counts import MAX_COUNT
 from .dialects import DEFAULT, Dialect, dialect_named
 from .formats import FORMATS
 from .inputs import schema_of
-from .locations import MAX_IGNORED_BYTES, render_all
+from .locations import MAX_IGNORED_BYTES
 from .numbers import MAX_NUMBER_DIGITS
 from .references import MAX_DYNAMIC_SCOPES, Document, ScopesNeededError
-from .registry import Registry
+from .registry import NO_DOCUMENTS, Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from .coverage import Recorder
 
@@ -111,13 +112,15 @@ def compile_json_schema(
         >>> certificate.ignored
         ('#/title',)
     """
-    default_dialect = _check_dialect(dialect)
-    item_separator, key_separator = _check_separators(
-        separators, indent, any_whitespace=any_whitespace
-    )
-    max_whitespace = _check_whitespace(max_whitespace_cnt) if any_whitespace else 0
+    default_dialect = DEFAULT if dialect is None else _check_dialect(dialect)
+    item_separator, key_separator, max_whitespace = b",", b":", DEFAULT_MAX_WHITESPACE
+    if not any_whitespace:
+        item_separator, key_separator = _check_separators(separators, indent)
+        max_whitespace = 0
+    elif max_whitespace_cnt is not None:
+        max_whitespace = _check_whitespace(max_whitespace_cnt)
     source = schema_of(schema)
-    documents = Registry(registry)
+    documents = NO_DOCUMENTS if registry is None else Registry(registry)
     facts: set[str] = set()
     ignored: tuple[str, ...] = ()
     if isinstance(source, bool):
@@ -127,14 +130,11 @@ def compile_json_schema(
             places[node] = (None, {})
     else:
         converter = _converted(
-            lambda scoped: Document(
-                source,
-                default_dialect,
-                documents,
-                scoped=scoped,
-                max_dynamic_scopes=max_dynamic_scopes,
-            ),
-            strict=strict_mode,
+            source,
+            default_dialect,
+            documents,
+            max_dynamic_scopes,
+            strict=bool(strict_mode),
             assert_format=assert_format,
             nullable=nullable,
             recorder=recorder,
@@ -145,15 +145,15 @@ def compile_json_schema(
         builder = converter.builder
         node = converter.root_node
         facts = converter.facts
-        ignored = render_all(converter.ignored, max_bytes=max_ignored_bytes)
+        ignored = converter.ignored_pointers(max_ignored_bytes)
         if recorder is not None:
             recorder.finish(converter, ignored, any_order=any_order)
     root = builder.rule("root")
     expression = builder.json(
         node,
-        any_order=any_order,
-        any_whitespace=any_whitespace,
-        strict=strict_mode,
+        any_order=bool(any_order),
+        any_whitespace=bool(any_whitespace),
+        strict=bool(strict_mode),
         max_whitespace=max_whitespace,
         item_separator=item_separator,
         key_separator=key_separator,
@@ -161,24 +161,27 @@ def compile_json_schema(
     builder.define(root, expression)
     if any_whitespace:
         facts.add("whitespace")
-    narrowed = _narrowed(facts, max_whitespace, strict=strict_mode, any_order=any_order)
+    narrowed = _narrowed(
+        frozenset(facts), max_whitespace, strict=bool(strict_mode), any_order=bool(any_order)
+    )
     return builder.finish(root), Certificate(exact=True, narrowed=narrowed, ignored=ignored)
 
 
-def _converted(open_document: Callable[[bool], Document], **options: Any) -> Converter:
+def _converted(
+    source: dict[str, Any], dialect: Dialect, documents: Registry, max_scopes: int, **options: Any
+) -> Converter:
     """Return the conversion of a document; dynamic scopes are kept apart only if they matter."""
     try:
-        converter = Converter(Builder(), open_document(False), **options)
+        converter = Converter(Builder(), Document(source, dialect, documents), **options)
         converter.convert()
     except ScopesNeededError:
-        converter = Converter(Builder(), open_document(True), **options)
+        document = Document(source, dialect, documents, scoped=True, max_dynamic_scopes=max_scopes)
+        converter = Converter(Builder(), document, **options)
         converter.convert()
     return converter
 
 
-def _check_dialect(name: str | None) -> Dialect:
-    if name is None:
-        return DEFAULT
+def _check_dialect(name: str) -> Dialect:
     if not isinstance(name, str):
         raise TypeError(f"dialect is a {type(name).__name__}; expected a str or None")
     found = dialect_named(name)
@@ -192,10 +195,8 @@ def _check_dialect(name: str | None) -> Dialect:
 
 
 def _check_separators(
-    separators: tuple[str, str] | None, indent: int | None, *, any_whitespace: bool
+    separators: tuple[str, str] | None, indent: int | None
 ) -> tuple[bytes, bytes]:
-    if any_whitespace:
-        return b",", b":"
     if indent is not None:
         raise UnsupportedFeatureError(
             "the option indent is not supported: use indent=None, or any_whitespace=True",
@@ -215,9 +216,7 @@ def _check_separators(
     )
 
 
-def _check_whitespace(count: int | None) -> int:
-    if count is None:
-        return DEFAULT_MAX_WHITESPACE
+def _check_whitespace(count: int) -> int:
     if 0 <= count <= MAX_COUNT:
         return count
     raise GrammarError(
@@ -226,8 +225,9 @@ def _check_whitespace(count: int | None) -> int:
     )
 
 
+@lru_cache(maxsize=256)
 def _narrowed(
-    facts: set[str], max_whitespace: int, *, strict: bool, any_order: bool
+    facts: frozenset[str], max_whitespace: int, *, strict: bool, any_order: bool
 ) -> tuple[str, ...]:
     """Say in words what the options leave out, given what was met in the schema."""
     entries: list[str] = []

@@ -36,7 +36,7 @@ def condition(conv: Converter, key: str, value: Any) -> None:
         holds = builder.all_of((holds, conv.node(schema["then"], "then")))
     if "else" in schema:
         fails = builder.all_of((fails, conv.node(schema["else"], "else")))
-    conv.parts.append(builder.any_of((holds, fails)))
+    conv.add(builder.any_of((holds, fails)))
 
 
 def branch(conv: Converter, key: str, _value: Any) -> None:
@@ -90,7 +90,7 @@ def _require(conv: Converter, key: str, name: str, needed: Any, *below: str) -> 
     if not needed:
         return
     try:
-        conv.parts.append(conv.builder.dependent_required(name, needed))
+        conv.add(conv.builder.dependent_required(name, needed))
     except UnicodeEncodeError as error:
         raise surrogate(error.object, conv.location, key) from None
 
@@ -114,4 +114,4 @@ def _apply(conv: Converter, key: str, schemas: dict[str, Any]) -> None:
             # What the schema names may be there only if the member is.
             applies = builder.all_of((has, applies))
         lacks = builder.negation(builder.required((name,)))
-        conv.parts.append(builder.any_of((no_object, lacks, applies)))
+        conv.add(builder.any_of((no_object, lacks, applies)))

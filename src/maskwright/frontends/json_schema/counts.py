@@ -53,9 +53,10 @@ def add_counts(
         high = MAX_COUNT
     if high is not None and low > high:
         # A node holds an ordered pair; two of them say what the schema says: nothing fits.
-        conv.parts += (build(low, None), build(0, high))
+        conv.add(build(low, None))
+        conv.add(build(0, high))
     elif high is not None or low > 0:
-        conv.parts.append(build(low, high))
+        conv.add(build(low, high))
 
 
 def _count(conv: Converter, key: str) -> int:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..._native import KeywordTable
 from ...errors import UnsupportedFeatureError
 from . import applicators, arrays, conditions, numbers, objects, scalars
 from . import unsupported as no
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from .convert import Converter
 
-__all__ = ["DEFAULT", "Dialect", "Handler", "dialect_named", "is_standard"]
+__all__ = ["DEFAULT", "STANDARD", "Dialect", "Handler", "dialect_named", "is_standard"]
 
 Handler = Callable[["Converter", str, Any], None]
 
@@ -49,6 +51,24 @@ class Dialect:
     exclusive: Literal["number", "boolean", "both"] = "number"
     assert_format: bool = False
 
+    @cached_property
+    def table(self) -> KeywordTable:
+        """The handlers, as the walk looks them up."""
+        plain = _PLAIN if self.exclusive == "both" else {**_PLAIN, _schema: "skip"}
+        return KeywordTable(dict(self.handlers), plain, self.id_keyword, self.ref_alone)
+
+    @property
+    def nullable_handlers(self) -> Mapping[str, Handler]:
+        """The handlers where `nullable` has an effect, on `type`."""
+        return {**self.handlers, "nullable": scalars.nullable}
+
+    @cached_property
+    def nullable_table(self) -> KeywordTable:
+        """Those, as the walk looks them up."""
+        plain = {handler: form for handler, form in _PLAIN.items() if form != "type"}
+        handlers = dict(self.nullable_handlers)
+        return KeywordTable(handlers, plain, self.id_keyword, self.ref_alone)
+
 
 def _structural(_conv: Converter, _key: str, _value: Any) -> None:
     """A keyword that names or holds things; it has no effect where it stands."""
@@ -59,6 +79,26 @@ def _schema(conv: Converter, key: str, _value: Any) -> None:
     if conv.resource.dialect.exclusive == "both":
         conv.ignore(key)
 
+
+# Handlers whose keywords the walk converts itself where the value has the plain form: the names of
+# the forms. What a form does is what the handler does with such values.
+_PLAIN: dict[Handler, str] = {
+    _structural: "skip",
+    applicators.all_of: "all_of",
+    applicators.any_of: "any_of",
+    applicators.definitions: "definitions",
+    applicators.one_of: "one_of",
+    applicators.ref: "ref",
+    arrays.item_count: "item_count",
+    arrays.items: "items",
+    objects.member_count: "member_count",
+    objects.properties: "properties",
+    objects.required: "required",
+    scalars.const: "const",
+    scalars.enum: "enum",
+    scalars.string_length: "string_length",
+    scalars.type_: "type",
+}
 
 _DRAFT_4: dict[str, Handler] = {
     "$ref": applicators.ref,
@@ -154,6 +194,15 @@ _BY_URI = {
     "json-schema.org/draft/2020-12/schema": "draft2020-12",
 }
 _OLD = tuple(f"json-schema.org/draft-0{number}/" for number in (0, 1, 2, 3, 5))
+
+
+STANDARD: dict[str, Dialect] = {
+    f"{scheme}://{rest}{end}": _DIALECTS[name]
+    for scheme in ("http", "https")
+    for rest, name in _BY_URI.items()
+    for end in ("", "#")
+}
+"""The drafts by the URIs of their meta-schemas, as schemas write them."""
 
 
 def is_standard(uri: str) -> bool:

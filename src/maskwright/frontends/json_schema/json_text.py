@@ -1,10 +1,9 @@
 """Reading a schema given as JSON text (RFC 8259), exactly and at any depth.
 
-Idea: the standard library's scanner does the work in nearly all cases, with hooks that keep every
-number exact and refuse duplicate keys. Whatever it stumbles over (a syntax error, a duplicate, NaN,
-nesting beyond the interpreter's recursion limit) is read again by the scanner of this file, which
-uses an explicit stack and knows positions: it either gives the value or the error to show.
-Cost: linear; the second scanner is some 30 times slower and runs on faulty or very deep texts only.
+Idea: a native reader does the work in nearly all cases. Whatever it stumbles over (a syntax error,
+a duplicate key, NaN) is read again by the scanner of this file, which knows positions: it gives the
+error to show. Both keep every number exact, and use an explicit stack.
+Cost: linear; the second scanner is some 100 times slower and runs on faulty texts only.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any
 
+from ..._native import read_json
 from ...errors import GrammarSyntaxError
 
 __all__ = ["parse_json"]
@@ -28,33 +28,6 @@ _STRING_PREFIX = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{
 _LITERALS = {"true": True, "false": False, "null": None}
 
 
-class _RetryError(Exception):
-    """The fast scanner met something that only the other one can report or read."""
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise _RetryError(name)
-
-
-def _integer(text: str) -> int | Decimal:
-    return int(text) if len(text) < _MAX_INT_DIGITS else Decimal(text)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _RetryError
-    return members
-
-
-_DECODER = json.JSONDecoder(
-    parse_float=Decimal,
-    parse_int=_integer,
-    parse_constant=_refuse_constant,
-    object_pairs_hook=_object,
-)
-
-
 def parse_json(text: str) -> Any:
     """Return the value of a JSON text; numbers with a fraction or exponent become ``Decimal``.
 
@@ -63,8 +36,8 @@ def parse_json(text: str) -> Any:
             ``schema-invalid-json``; with line, column and the offending line).
     """
     try:
-        return _DECODER.decode(text)
-    except (ValueError, ArithmeticError, RecursionError, _RetryError):
+        return read_json(text)
+    except (ValueError, ArithmeticError):
         return _Scanner(text).value()
 
 
@@ -189,7 +162,8 @@ class _Scanner:
 
     def _number(self, match: re.Match[str]) -> int | Decimal:
         if match.group(2) is None and match.group(3) is None:
-            return _integer(match.group())
+            digits = match.group()
+            return int(digits) if len(digits) < _MAX_INT_DIGITS else Decimal(digits)
         try:
             return Decimal(match.group())
         except ArithmeticError:

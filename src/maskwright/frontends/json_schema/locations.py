@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from ...errors import LimitExceededError
-
-__all__ = ["MAX_IGNORED_BYTES", "Location", "escape", "render", "render_all"]
+__all__ = ["MAX_IGNORED_BYTES", "Location", "escape", "render"]
 
 MAX_IGNORED_BYTES = 64 * 1024 * 1024
 """Default for the total size of the pointers that one certificate lists."""
@@ -49,43 +47,3 @@ def render(location: Location, *tokens: str) -> str:
     parts.append(f"{location or ''}#")
     parts.reverse()
     return "".join(parts)
-
-
-def render_all(
-    entries: list[tuple[Location, str]], *, max_bytes: int = MAX_IGNORED_BYTES
-) -> tuple[str, ...]:
-    """Return the pointers of ``(location, keyword)`` pairs; each location is rendered once.
-
-    Raises:
-        LimitExceededError: The pointers are longer than ``max_bytes`` together (a deeply nested
-            schema with an annotation at each level).
-    """
-    pointers: list[str] = []
-    total = 0
-    last: Location = None
-    prefix = "#/"
-    # Of the parents of locations, since many have the same one; no longer than what is listed.
-    parents: dict[int, str] = {}
-    for location, keyword in entries:
-        if location is not last:
-            last = location
-            if isinstance(location, tuple):
-                parent = location[0]
-                above = parents.get(id(parent))
-                if above is None:
-                    above = parents[id(parent)] = render(parent)
-                prefix = f"{above}{_suffix(location)}/"
-            else:
-                prefix = render(location) + "/"
-        total += len(prefix) + len(keyword)
-        if total > max_bytes:
-            raise LimitExceededError(
-                "the JSON pointers of ignored keywords are longer than "
-                f"max_ignored_bytes = {max_bytes} together; "
-                "remove annotations from the deeply nested part of the schema",
-                code="schema-ignored-bytes",
-                limit="max_ignored_bytes",
-                value=max_bytes,
-            )
-        pointers.append(prefix + escape(keyword))
-    return tuple(pointers)

@@ -92,10 +92,10 @@ def bounds(conv: Converter, key: str, _value: Any) -> None:
     high, high_flag, high_exclusive = _side(conv, "maximum", "exclusiveMaximum")
     number = conv.builder.number
     if low is not None or high is not None:
-        conv.parts.append(number(low, high, low_flag, high_flag))
+        conv.add(number(low, high, low_flag, high_flag))
         conv.facts.add("exact numbers")
     if low_exclusive is not None or high_exclusive is not None:
-        conv.parts.append(number(low_exclusive, high_exclusive, True, True))
+        conv.add(number(low_exclusive, high_exclusive, True, True))
         conv.facts.add("exact numbers")
 
 
@@ -139,4 +139,4 @@ def multiple_of(conv: Converter, key: str, value: Any) -> None:
             pointer=pointer,
         )
     conv.facts.add("exact numbers")
-    conv.parts.append(conv.builder.multiple_of(text))
+    conv.add(conv.builder.multiple_of(text))

@@ -46,7 +46,7 @@ def properties(conv: Converter, key: str, _value: Any) -> None:
     else:
         return
     try:
-        conv.parts.append(conv.builder.object(members, others, patterns))
+        conv.add(conv.builder.object(members, others, patterns))
     except UnicodeEncodeError as error:
         raise surrogate(error.object, conv.location, "properties") from None
 
@@ -66,7 +66,7 @@ def property_names(conv: Converter, key: str, value: Any) -> None:
     """`propertyNames`: a schema that all keys, as strings, satisfy."""
     node = conv.node(value, key)
     if value is not True:
-        conv.parts.append(conv.builder.member_names(node))
+        conv.add(conv.builder.member_names(node))
 
 
 def required(conv: Converter, key: str, value: Any) -> None:
@@ -79,7 +79,7 @@ def required(conv: Converter, key: str, value: Any) -> None:
     if not value:
         return
     try:
-        conv.parts.append(conv.builder.required(value))
+        conv.add(conv.builder.required(value))
     except UnicodeEncodeError as error:
         raise surrogate(error.object, conv.location, key) from None
 
@@ -89,7 +89,7 @@ def unevaluated(conv: Converter, key: str, value: Any) -> None:
     if value is not True:
         no.schema(conv, key, value)
     elif conv.strict:
-        conv.parts.append(conv.builder.object((), conv.builder.any()))
+        conv.add(conv.builder.object((), conv.builder.any()))
 
 
 def member_count(conv: Converter, key: str, _value: Any) -> None:

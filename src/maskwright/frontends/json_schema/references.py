@@ -147,17 +147,15 @@ class Document:
                 )
         return base.variant(scope)
 
-    def _dialect(self, schema: Any, location: Location, inherited: Dialect) -> Dialect:
-        if not isinstance(schema, dict) or "$schema" not in schema:
-            return inherited
-        return dialect_of(schema, location, self._registry)
-
     def _root_resource(
         self, schema: Any, location: Location, uri: str, inherited: Dialect
     ) -> Resource:
         """Return the resource of a whole document, which came from a URI."""
-        dialect = self._dialect(schema, location, inherited)
-        identifier = schema.get(dialect.id_keyword, "") if isinstance(schema, dict) else ""
+        dialect, identifier = inherited, ""
+        if isinstance(schema, dict):
+            if "$schema" in schema:
+                dialect = dialect_of(schema, location, self._registry)
+            identifier = schema.get(dialect.id_keyword, "")
         if not isinstance(identifier, str):
             raise malformed(identifier, "a URI as a string", location, dialect.id_keyword)
         base = identifier.partition("#")[0]
@@ -177,7 +175,9 @@ class Document:
         uri = identifier.partition("#")[0]
         if not uri or (outer.dialect.ref_alone and "$ref" in schema):
             return outer
-        dialect = self._dialect(schema, location, outer.dialect)
+        dialect = outer.dialect
+        if "$schema" in schema:
+            dialect = dialect_of(schema, location, self._registry)
         resource = Resource(schema, location, urljoin(outer.uri, uri), dialect)
         self._resources[key] = resource
         if self._by_uri is not None:

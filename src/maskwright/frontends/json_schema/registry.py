@@ -17,7 +17,7 @@ from ...errors import GrammarError, GrammarSyntaxError
 from .faults import describe, not_a_schema
 from .json_text import parse_json
 
-__all__ = ["Registry", "metaschemas"]
+__all__ = ["NO_DOCUMENTS", "Registry", "metaschemas"]
 
 _FILE = "metaschemas.json"
 _METASCHEMA_HOST = "json-schema.org/"
@@ -90,6 +90,10 @@ class Registry:
         if not isinstance(schema, (dict, bool)):
             raise not_a_schema(schema, uri)
         return schema
+
+
+NO_DOCUMENTS = Registry()
+"""The meta-schemas only."""
 
 
 @cache

@@ -1,9 +1,9 @@
 """Schema resources: schemas with a base URI of their own, and the places where schemas stand.
 
 Idea: a reference is resolved against the resource it stands in, so a resource keeps what belongs to
-that: URI, anchors, dialect, and the nodes that its schemas became. With dynamic references the
-meaning of a schema also depends on the resources that evaluation came through; a resource then has
-one variant per *scope*, the outermost resource for each dynamic anchor, with nodes of its own.
+that: URI, anchors and dialect; a schema becomes a node of its own in each. With dynamic references
+the meaning of a schema also depends on the resources that evaluation came through; a resource then
+has one variant per *scope*, the outermost resource for each dynamic anchor.
 Source: JSON Schema core 2020-12, "Schema Identification" and "Dynamic References".
 """
 
@@ -37,22 +37,20 @@ NO_SCOPE: Scope = frozenset()
 
 
 class Resource:
-    """A schema with a base URI, and the nodes that the schemas in it became.
+    """A schema with a base URI.
 
     Attributes:
         schema: The schema, an object; the root of another document can be a Boolean.
         location: Where it stands.
         uri: Its absolute URI without fragment; empty for a document without an identifier.
         dialect: What its keywords mean.
-        nodes: By identity of a schema object: its node; -1 while it is under construction, and
-            ``-2 - node`` once something refers to it in that time through the reserved ``node``.
         anchors: Schemas by the plain name of their anchor.
         dynamic_anchors: Those of them that a dynamic reference can find.
         scope: What evaluation came through, itself included.
     """
 
     __slots__ = (
-        "_origin", "anchors", "dialect", "dynamic_anchors", "location", "nodes", "schema", "scope",
+        "_origin", "anchors", "dialect", "dynamic_anchors", "location", "schema", "scope",
         "uri", "variants",
     )  # fmt: skip
 
@@ -61,7 +59,6 @@ class Resource:
         self.location = location
         self.uri = uri
         self.dialect = dialect
-        self.nodes: dict[int, int] = {}
         self.anchors: dict[str, tuple[dict[str, Any], Location]] = {}
         self.dynamic_anchors: dict[str, tuple[dict[str, Any], Location]] = {}
         self._origin: Resource | None = None  # not itself, which would keep it alive
@@ -74,7 +71,7 @@ class Resource:
         return self if self._origin is None else self._origin
 
     def variant(self, scope: Scope) -> Resource:
-        """Return the resource with nodes of its own for a scope."""
+        """Return the resource for a scope, in which schemas have nodes of their own."""
         found = self.variants.get(scope)
         if found is None:
             found = Resource(self.schema, self.location, self.uri, self.dialect)

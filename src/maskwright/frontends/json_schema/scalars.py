@@ -11,7 +11,7 @@ from ...errors import (
     UnsupportedFeatureError,
 )
 from ...ir import format as f
-from ..regex import lower
+from ..regex import search
 from .constants import constants_node
 from .counts import add_counts
 from .faults import malformed
@@ -24,6 +24,7 @@ __all__ = [
     "admits_type",
     "const",
     "enum",
+    "nullable",
     "pattern",
     "pattern_expression",
     "string_length",
@@ -52,10 +53,13 @@ def type_(conv: Converter, key: str, value: Any) -> None:
         mask |= f.TYPE_NULL
     if mask & (f.TYPE_INTEGER | f.TYPE_NUMBER) == f.TYPE_INTEGER:
         conv.facts.add("exact numbers")
-    node = conv.builder.types(mask)
-    conv.parts.append(node)
-    if isinstance(value, str) and not conv.nullable:
-        conv.type_nodes[value] = node
+    conv.add(conv.builder.types(mask))
+
+
+def nullable(conv: Converter, key: str, _value: Any) -> None:
+    """`nullable`: belongs to `type`, and has no effect without it."""
+    if "type" not in conv.schema:
+        conv.ignore(key)
 
 
 def _type_mask(conv: Converter, key: str, value: Any) -> int:
@@ -78,12 +82,12 @@ def enum(conv: Converter, key: str, value: Any) -> None:
     """`enum`: any one of the values; of none, no value."""
     if not isinstance(value, (list, tuple)):
         raise malformed(value, "an array of values", conv.location, key)
-    conv.parts.append(constants_node(conv, value, key))
+    conv.add(constants_node(conv, value, key))
 
 
 def const(conv: Converter, key: str, value: Any) -> None:
     """`const`: exactly this value."""
-    conv.parts.append(constants_node(conv, (value,), key))
+    conv.add(constants_node(conv, (value,), key))
 
 
 def string_length(conv: Converter, key: str, _value: Any) -> None:
@@ -97,7 +101,7 @@ def pattern(conv: Converter, key: str, value: Any) -> None:
         raise malformed(value, "a regular expression as a string", conv.location, key)
     if value in _MATCHES_ALL:
         return
-    conv.parts.append(conv.builder.string_language(pattern_expression(conv, value, key)))
+    conv.add(conv.builder.string_language(pattern_expression(conv, value, key)))
 
 
 def pattern_expression(conv: Converter, text: str, *tokens: str) -> int:
@@ -111,7 +115,7 @@ def pattern_expression(conv: Converter, text: str, *tokens: str) -> int:
 def _lower(conv: Converter, text: str, *tokens: str) -> int:
     """Return the expression of a pattern; errors say where in the schema it stands."""
     try:
-        return lower(conv.builder, text, search=True)
+        return search(conv.builder, text)
     except GrammarSyntaxError as error:
         pointer = render(conv.location, *tokens)
         raise InvalidSchemaError(

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidSchemaError, UnsupportedFeatureError
-from .dialects import DEFAULT, Dialect, dialect_named, is_standard
+from .dialects import DEFAULT, STANDARD, Dialect, dialect_named, is_standard
 from .faults import describe, malformed
 from .locations import Location, render
 from .registry import metaschemas
@@ -40,6 +40,9 @@ def dialect_of(schema: dict[str, Any], location: Location, registry: Registry) -
     value = schema["$schema"]
     if not isinstance(value, str):
         raise malformed(value, "the URI of a meta-schema as a string", location, "$schema")
+    known = STANDARD.get(value)
+    if known is not None:
+        return known
     chain: list[tuple[str, dict[str, Any]]] = []
     while not is_standard(value):
         uri = value.partition("#")[0]

@@ -6,7 +6,8 @@ Parser -> tree -> anchors and lookarounds resolved -> IR. See ``scanner`` for th
 
 from __future__ import annotations
 
+from .kept import search
 from .limits import RegexLimits
-from .lowering import lower, prepared
+from .lowering import lower, write_shared
 
-__all__ = ["RegexLimits", "lower", "prepared"]
+__all__ = ["RegexLimits", "lower", "search", "write_shared"]

@@ -45,6 +45,11 @@ def _cached_class(text: str, legacy: bool, ignore_case: bool) -> CharRanges:
     return _read(Scanner(text, legacy=legacy), ignore_case=ignore_case)
 
 
+def forget_classes() -> None:
+    """Keep no class that was read so far."""
+    _cached_class.cache_clear()
+
+
 def _read(scanner: Scanner, *, ignore_case: bool) -> CharRanges:
     start = scanner.pos
     scanner.pos += 1

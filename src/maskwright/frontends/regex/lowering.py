@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
-from ...ir import Builder
 from . import anchors, ast
 from .analysis import Analysis
 from .ast import ANY_TEXT, Node
@@ -15,7 +13,7 @@ from .lookaround import LookaroundResolver
 from .parser import ParsedPattern, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ...ir import Builder
 
 _DEFAULT_LIMITS = RegexLimits()
 
@@ -58,17 +56,12 @@ def lower(
     return emit(builder, _plain_tree(pattern, search, flags, inline_flags, limits))
 
 
-@cache
-def prepared(pattern: str) -> Callable[[Builder], int]:
-    """Return what writes a fixed pattern into a builder; kept, with equal parts shared.
+def write_shared(builder: Builder, pattern: str) -> int:
+    """Write the language of a whole text that matches, with equal parts of the pattern shared.
 
-    For the patterns of the package itself, which many grammars use: whole texts must match.
+    For the patterns of the package itself: sharing takes longer than `lower`, and saves states.
     """
-    from ...ir.fragment import Fragment  # loads numpy
-
-    tree = ast.share(_plain_tree(pattern, False, "", False, _DEFAULT_LIMITS))
-    fragment = Fragment(lambda builder: emit(builder, tree), Builder())
-    return lambda builder: builder.copy(fragment)
+    return emit(builder, ast.share(_plain_tree(pattern, False, "", False, _DEFAULT_LIMITS)))
 
 
 def _plain_tree(

@@ -13,7 +13,7 @@ import pytest
 from conformance.walks import Hints, Walk, WalkTokens, walk_vocabulary
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher
 from maskwright.frontends.json_schema.formats import FORMATS
-from maskwright.frontends.regex import lower, prepared
+from maskwright.frontends.regex import lower, write_shared
 from maskwright.ir import Builder
 
 CASES = {
@@ -204,9 +204,9 @@ def test_automata_are_small(name):
     found = FORMATS[name]
     builder = Builder()
     anything = builder.repeat(builder.char_class([(0, 0x10FFFF)]), 0, None)
-    parts = [prepared(found.pattern)(builder), anything]
+    parts = [write_shared(builder, found.pattern), anything]
     if found.excluded is not None:
-        parts.append(builder.complement(prepared(found.excluded)(builder)))
+        parts.append(builder.complement(write_shared(builder, found.excluded)))
     root = builder.rule("root")
     # An intersection at the top is built in full, under the limit on its states.
     builder.define(root, builder.intersect(parts))

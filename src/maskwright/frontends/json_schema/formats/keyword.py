@@ -1,7 +1,7 @@
 """`format`: the strings of a named format, where formats are asserted.
 
-Idea: a format is converted once per grammar, whoever asks for it, and the tree of its regular
-expression is kept for the next grammar. A name that no draft defines is an annotation.
+Idea: a format is converted once per grammar, whoever asks for it: its expressions are copied from
+the committed ones. A name that no draft defines is an annotation.
 Cost: the expressions of the formats that occur.
 """
 
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...regex import prepared
 from ..faults import malformed
 from ..scalars import admits_type
 from . import FORMATS
+from .languages import language
 
 if TYPE_CHECKING:
     from ..convert import Converter
-    from .pattern import Format
 
 __all__ = ["format_"]
 
@@ -31,19 +30,17 @@ def format_(conv: Converter, key: str, value: Any) -> None:
         return
     found = conv.formats.get(value)
     if found is None:
-        found = conv.formats[value] = _nodes(conv, FORMATS[value])
+        found = conv.formats[value] = _nodes(conv, value)
         if FORMATS[value].narrowed is not None:
             conv.facts.add(f"format {value}")
-    conv.parts += found
+    for node in found:
+        conv.add(node)
 
 
-def _nodes(conv: Converter, found: Format) -> list[int]:
+def _nodes(conv: Converter, name: str) -> list[int]:
     builder = conv.builder
-    expr = prepared(found.pattern)(builder)
-    if found.excluded is not None:
-        excluded = prepared(found.excluded)(builder)
-        expr = builder.intersect([expr, builder.complement(excluded)])
-    nodes = [builder.string_language(expr)]
-    if found.max_length is not None:
-        nodes.append(builder.string_length(0, found.max_length))
+    nodes = [builder.string_language(builder.copy(language(name)))]
+    max_length = FORMATS[name].max_length
+    if max_length is not None:
+        nodes.append(builder.string_length(0, max_length))
     return nodes

@@ -1,0 +1,100 @@
+"""Computes the masks of a grammar before a matcher asks for them, on a compiler's threads.
+
+Idea: the core works breadth first from the start of the grammar (its source: precompute.h) and can
+be stopped at any place, so work goes in short slices. Between two of them a worker looks whether
+anybody still needs the grammar: what is dropped from the cache, or belongs to a program that ends,
+is left. Threads are started with the first piece of work.
+Cost: processor time of the workers, up to the budget of each grammar.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from . import _core
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from .compiler import CompiledGrammar
+
+__all__ = ["MODES", "Budget", "Mode", "Precomputer"]
+
+Mode = Literal["lazy", "background", "eager"]
+MODES: tuple[Mode, ...] = ("lazy", "background", "eager")
+
+_SLICE_SECONDS = 0.01
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one grammar may cost.
+
+    Attributes:
+        seconds: Processor time.
+        n_bytes: Size up to which the grammar may grow.
+    """
+
+    seconds: float
+    n_bytes: int
+
+
+class Precomputer:
+    """Threads that compute masks.
+
+    Args:
+        max_threads: How many at most.
+        budget: Of each grammar.
+    """
+
+    def __init__(self, max_threads: int, budget: Budget) -> None:
+        self._max_threads = max_threads
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: set[Future[None]] = set()
+
+    def run(self, core: _core.CompiledGrammar) -> None:
+        """Compute masks in this thread; returns when nothing or no budget is left."""
+        _core.Precompute(core).run(self._budget.seconds, self._budget.n_bytes)
+
+    def start(self, compiled: CompiledGrammar) -> None:
+        """Have a thread compute masks; returns at once. A failure is logged."""
+        work = weakref.ref(compiled)
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self._max_threads, "maskwright-precompute")
+                weakref.finalize(self, self._pool.shutdown, wait=False, cancel_futures=True)
+            future = self._pool.submit(_work, work, self._budget)
+            self._waiting.add(future)
+        future.add_done_callback(self._finish)
+
+    def in_flight(self) -> int:
+        """Return how many grammars wait or are worked on."""
+        with self._lock:
+            return len(self._waiting)
+
+    def _finish(self, future: Future[None]) -> None:
+        with self._lock:
+            self._waiting.discard(future)
+        if not future.cancelled() and (error := future.exception()) is not None:
+            _logger.error("computing masks ahead failed", exc_info=error)
+
+
+def _work(grammar: weakref.ref[CompiledGrammar], budget: Budget) -> None:
+    compiled = grammar()
+    if compiled is None:
+        return
+    work = _core.Precompute(compiled._core)  # noqa: SLF001  of this package
+    del compiled
+    left = budget.seconds
+    while left > 0 and grammar() is not None and threading.main_thread().is_alive():
+        if not work.run(min(_SLICE_SECONDS, left), budget.n_bytes):
+            return
+        left -= _SLICE_SECONDS

@@ -1,0 +1,135 @@
+"""Masks don't depend on how they are computed: without token classes, clipping or sharing.
+
+Each shortcut is left out on its own and all together, over the corpus and some schemas made for
+them; the oracle holds each time, and the masks along one walk are equal.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from core_adapter import CORE, CoreMatcher, compile_core
+from corpus import compile_source, corpus_cases
+from oracle import Oracle
+from vocabularies import TestVocabulary, make_vocabulary, vocabulary
+
+LEFT_OUT: dict[str, dict[str, bool]] = {
+    "token classes": {"token_classes": False},
+    "clipping": {"clipping": False},
+    "sharing": {"sharing": False},
+    "all": {"token_classes": False, "clipping": False, "sharing": False},
+}
+OPTIONS = {"any_order": True, "strict_mode": False, "max_whitespace_cnt": 3}
+SCHEMAS: list[Any] = [
+    {"type": "string", "minLength": 3, "maxLength": 40},
+    {"type": "string", "pattern": "^[a-f]{4,30}-", "maxLength": 50},
+    {"type": "array", "items": {"type": "integer"}, "minItems": 4, "maxItems": 30},
+    {"type": "array", "contains": {"const": 1}, "maxContains": 12, "maxItems": 20},
+    {"type": "object", "minProperties": 2, "maxProperties": 9},
+    {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}, "ab": {"const": 1}},
+        "required": ["a", "ab"],
+    },
+    {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}, "c": {"const": 1}},
+        "required": ["c"],
+        "additionalProperties": False,
+    },
+    {"type": "object", "patternProperties": {"^[ab]$": {"const": 1}}, "additionalProperties": {}},
+    {"anyOf": [{"type": "object", "required": ["a"]}, {"type": "array", "maxItems": 40}]},
+]
+REGEXES = ["([a-c]{2,40}1){3,9}", "(a{1,20}b?){2,15}", '"[^"]{3,70}"']
+CORPUS = [case for case in corpus_cases() if case.error is None]
+N_STEPS = 14
+
+
+def long_tokens() -> TestVocabulary:
+    """Bytes, and long tokens of one kind of character, and of pieces of JSON."""
+    letters = [letter * n for letter in (b"a", b"ab", b"0", b" ", "é".encode()) for n in (2, 5, 9)]
+    pieces = [b'","', b'":"', b'", "a', b'{"', b'{"a":', b'1,"', b"1, 1", b"[1,", b'"]', b'"}']
+    pieces += [b'":1,"b":1,"', b'a","', b"1}", b'1,"c', b"\\u00", b"-a", b"1]", b'""', b"}]"]
+    return make_vocabulary("long tokens", [bytes([b]) for b in range(256)] + letters + pieces)
+
+
+def masks_along(compiled: Any, tokens: TestVocabulary, seed: int) -> list[bytes]:
+    """The masks along a random walk, which is the same one where the masks are."""
+    rng = random.Random(seed)
+    matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+    masks = []
+    for _ in range(N_STEPS):
+        mask = matcher.words()
+        masks.append(mask.tobytes())
+        choices = sorted(matcher.allowed_tokens() - set(tokens.stop_ids))
+        if not choices:
+            break
+        assert matcher.accept_token(rng.choice(choices))
+    return masks
+
+
+def check(ir: bytes, tokens: TestVocabulary, source: str, seeds: range) -> None:
+    with_all = compile_core(ir, tokens)
+    for what, shortcuts in LEFT_OUT.items():
+        without = compile_core(ir, tokens, **shortcuts)
+        for seed in seeds:
+            text = f"{source} without {what}, seed {seed}"
+            assert masks_along(without, tokens, seed) == masks_along(with_all, tokens, seed), text
+        oracle = Oracle(ir, tokens, f"{source} without {what}", False, without)
+        oracle.walk(random.Random(seeds.start), N_STEPS)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=json.dumps)
+def test_schemas(schema: Any) -> None:
+    ir = compile_source("json_schema", schema, OPTIONS)
+    check(ir, long_tokens(), json.dumps(schema), range(12))
+
+
+@pytest.mark.parametrize("regex", REGEXES)
+def test_regexes(regex: str) -> None:
+    check(compile_source("regex", regex, {}), long_tokens(), regex, range(12))
+
+
+@pytest.mark.parametrize("kind", sorted({case.kind for case in CORPUS}))
+def test_corpus(kind: str) -> None:
+    for case in CORPUS:
+        if case.kind == kind:
+            check(case.ir(), case.tokens(), case.describe(), range(2))
+
+
+def test_the_shortcuts_are_taken_and_left_out() -> None:
+    """Otherwise nothing is compared: each of them makes a difference in what is computed."""
+    tokens = long_tokens()
+
+    def counts(schema: Any, **shortcuts: bool) -> dict[str, int]:
+        ir = compile_source("json_schema", schema, OPTIONS)
+        compiled = compile_core(ir, tokens, **shortcuts)
+        for seed in range(12):
+            masks_along(compiled, tokens, seed)
+        return dict(compiled.counters())
+
+    text = {"type": "string"}
+    visited = counts(text, token_classes=False)["visited_nodes"]
+    assert counts(text)["visited_nodes"] < visited
+    long = {"type": "string", "maxLength": 2000}
+    assert counts(long)["masks"] < counts(long, clipping=False)["masks"]
+    tokens = vocabulary("bytes")  # none reaches from a value into a name
+    ir = compile_source("json_schema", SCHEMAS[6], OPTIONS)
+    masks = []
+    for sharing in (True, False):
+        compiled = compile_core(ir, tokens, sharing=sharing)
+        for text in (b'{"a":1', b'{"b":1', b'{"b":1,"a":1', b'{"c":1,"a":1', b'{"c":1,"b":1'):
+            matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+            assert matcher.accept_bytes(text)
+            matcher.mask()
+        masks.append(compiled.counters()["masks"])
+    assert masks[0] < masks[1]
+
+
+def test_a_vocabulary_with_a_word_for_everything() -> None:
+    ir = compile_source("json_schema", SCHEMAS[5], OPTIONS)
+    check(ir, vocabulary("json"), json.dumps(SCHEMAS[5]), range(12))
