@@ -265,13 +265,16 @@ void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, Co
   if (out.size() > 1) drop_dominated(out, arena);
 }
 
-// The same for configurations: of a repeat, more finished iterations on the same stacks.
+// The same for configurations: of a repeat, more finished iterations on the same stacks. Unless only
+// they may end it: callers have an iteration to come, configurations may have none.
 void Runner::drop_dominated(ConfigSet& set, Arena& arena) {
   const auto dominated = [&](const Config& config) {
     const State& state = store_.state(config.state);
     if ((state.flags & kOrderedRegister) == 0) return false;
+    const SetId accepts = accepted(config, arena);
     return std::ranges::any_of(set.configs(), [&](const Config& other) {
       return other.state == config.state && other.reg != config.reg && other.run == config.run &&
+             (accepts == kEmptySet || accepts == accepted(other, arena)) &&
              store_.family(state.family).dominates(config.state, other.reg, config.reg) &&
              std::ranges::includes(arena.nodes(other.stack), arena.nodes(config.stack));
     });
