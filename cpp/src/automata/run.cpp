@@ -265,8 +265,8 @@ void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, Co
   if (out.size() > 1) drop_dominated(out, arena);
 }
 
-// The same for configurations: of a repeat, more finished iterations on the same stacks. Unless only
-// they may end it: callers have an iteration to come, configurations may have none.
+// The same for configurations: of a repeat, more finished iterations on the same stacks. Unless
+// only they may end it: callers have an iteration to come, configurations may have none.
 void Runner::drop_dominated(ConfigSet& set, Arena& arena) {
   const auto dominated = [&](const Config& config) {
     const State& state = store_.state(config.state);
