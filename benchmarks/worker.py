@@ -140,8 +140,7 @@ def serve(engine: Engine, request: dict[str, Any], run: Run, answer: TextIO) -> 
         answer.flush()
 
     source, kind = request["source"], request["kind"]
-    if hasattr(engine, "forget"):
-        engine.forget()
+    engine.forget()
     memory = Memory()
     session, compiled = compile_stage(engine, source, kind)
     if session is None:

@@ -1,7 +1,10 @@
 """Regular expressions as ECMAScript has them: questions to one Node process that stays alive.
 
-A pattern is read with the flag `u`, and without it where that is a syntax error. Costs some 50 µs a
-question; answers are kept.
+A question and its answer are one line of JSON each. Costs some 50 µs a question.
+
+Node lets an empty match stand between the halves of a surrogate pair, which ECMA-262 does not under
+``u``; and its tables lack the newest characters, which matters to patterns that ask for properties.
+It knows no answer to such a text.
 """
 
 from __future__ import annotations
@@ -10,28 +13,37 @@ import json
 import shutil
 import subprocess
 from functools import cache
+from typing import Any
 
 NODE = shutil.which("node")
 NO_NODE = "node is not on PATH (package nodejs of Debian): ECMAScript's RegExp judges the patterns"
 
-# One line in, a pattern and a string; one character out. "?": the pattern asks for properties of
-# characters, and the string holds some that are newer than the process's tables.
+# [[pattern, flags, [text, ...]], ...] in; out for each an error text or [true, false or null, ...].
 _SCRIPT = r"""
 const known = new Map();
-function read(pattern) {
-  for (const flags of ['u', '']) {
-    try { return new RegExp(pattern, flags); } catch (error) { if (!flags) return null; }
+function read(pattern, flags) {
+  const key = flags + '/' + pattern;
+  if (!known.has(key)) {
+    let regex;
+    try { regex = new RegExp(pattern, flags); } catch (error) { regex = String(error); }
+    known.set(key, regex);
   }
+  return known.get(key);
 }
-function answer(pattern, text) {
-  if (!known.has(pattern)) known.set(pattern, read(pattern));
-  const regex = known.get(pattern);
-  if (regex === null) return '!';
-  if (/\\[pP]/.test(pattern) && /\p{Cn}/u.test(text)) return '?';
-  return regex.test(text) ? '1' : '0';
+const pair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/;
+function find(regex, text) {
+  if (/\\[pP]/.test(regex.source) && /\p{Cn}/u.test(text)) return null;
+  const match = regex.exec(text);
+  if (match === null) return false;
+  const splits = match.index > 0 && pair.test(text.slice(match.index - 1, match.index + 1));
+  return splits && regex.unicode ? null : true;
 }
-require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  process.stdout.write(answer(...JSON.parse(line)) + '\n');
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const answers = JSON.parse(line).map(([pattern, flags, texts]) => {
+    const regex = read(pattern, flags);
+    return typeof regex === 'string' ? regex : texts.map((text) => find(regex, text));
+  });
+  process.stdout.write(JSON.stringify(answers) + '\n');
 });
 """
 
@@ -48,26 +60,50 @@ def _process() -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        encoding="ascii",
+        encoding="utf-8",
         bufsize=1,
     )
 
 
-@cache
-def search(pattern: str, text: str) -> bool:
-    """Whether a pattern matches somewhere in a text.
+def ask(questions: list[tuple[str, str, list[str]]]) -> list[Any]:
+    """Return, per (pattern, flags, texts), an error text or whether each text has a match.
 
-    Raises:
-        ValueError: The pattern is none.
-        UnsureError: Depends on characters that Node's tables do not have yet.
+    Where Node cannot know, that is None.
     """
     process = _process()
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(json.dumps([pattern, text]) + "\n")
-    answer = process.stdout.readline().strip()
-    if answer in ("0", "1"):
-        return answer == "1"
-    if answer == "?":
+    process.stdin.write(json.dumps(questions) + "\n")
+    answers: list[Any] = json.loads(process.stdout.readline())
+    return answers
+
+
+def ask_both(questions: list[tuple[str, str, list[str]]]) -> list[Any]:
+    """Return, per (pattern, flags, texts), an error text or pairs (match somewhere, whole match).
+
+    A whole match has no multiline form.
+    """
+    whole = [(f"^(?:{p})$", flags.replace("m", ""), texts) for p, flags, texts in questions]
+    return [
+        found if isinstance(found, str) else list(zip(found, all_of_it, strict=True))
+        for found, all_of_it in zip(ask(questions), ask(whole), strict=True)
+    ]
+
+
+@cache
+def search(pattern: str, text: str) -> bool:
+    """Whether a pattern matches somewhere in a text; answers are kept.
+
+    The pattern is read with the flag `u`, and without it where that is a syntax error.
+
+    Raises:
+        ValueError: The pattern is none.
+        UnsureError: Node cannot know.
+    """
+    strict, loose = ask([(pattern, "u", [text]), (pattern, "", [text])])
+    answer = loose if isinstance(strict, str) else strict
+    if isinstance(answer, str):
+        raise ValueError(f"{pattern!r} is no pattern, Node answers {answer!r}")  # noqa: TRY004
+    if answer[0] is None:
         raise UnsureError(text)
-    raise ValueError(f"{pattern!r} is no pattern, Node answers {answer!r}")
+    return bool(answer[0])

@@ -44,6 +44,9 @@ class Engine(Protocol):
     version: str
     row: Any  # numpy int32 view of the row that sessions fill
 
+    def forget(self) -> None:
+        """Forget what sources before have left in the process, unless that is to be shared."""
+
     def open(self, source: str, kind: str = JSON_SCHEMA) -> Session:
         """Compile a source and make a matcher; raise if it is refused.
 

@@ -49,6 +49,9 @@ class GLRMask:
             "merged-dfa": trie(merge_equivalent_tokens=True, parser_backend=dfa),
         }
 
+    def forget(self) -> None:
+        """Do nothing: what is read is not known to be kept outside of a compiler."""
+
     def open(self, source: str, kind: str = JSON_SCHEMA) -> Session:
         assert kind == JSON_SCHEMA
         grammar = self._lib.Grammar.from_json_schema(source)

@@ -32,6 +32,9 @@ class LLGuidance:
         )
         self.row = np.zeros((1, (vocab_size + 31) // 32), dtype=np.int32)
 
+    def forget(self) -> None:
+        """Do nothing: what is read is not known to be kept outside of a compiler."""
+
     def open(self, source: str, kind: str = JSON_SCHEMA) -> Session:
         library = self._lib.LLMatcher
         read = library.grammar_from_json_schema

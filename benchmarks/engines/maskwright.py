@@ -36,7 +36,6 @@ class Maskwright:
         return self._lib.GrammarCompiler(self._info, max_threads=1)
 
     def forget(self) -> None:
-        """Forget what sources before have left in the process, unless that is to be shared."""
         if self._shared is None:
             importlib.import_module("maskwright.frontends.regex.kept").forget()
 

@@ -50,6 +50,9 @@ class XGrammar:
             self._info, max_threads=1, enable_dynamic_compilation=self._dynamic
         )
 
+    def forget(self) -> None:
+        """Do nothing: what is read is not known to be kept outside of a compiler."""
+
     def open(self, source: str, kind: str = JSON_SCHEMA) -> Session:
         compiler = self._shared or self._new_compiler()
         if kind == JSON_SCHEMA:

@@ -95,7 +95,6 @@ struct MatcherBase {
   MatcherBase(std::shared_ptr<CompiledGrammar> compiled,
               std::optional<std::vector<uint32_t>> stop_token_ids, bool terminate)
       : matcher(std::move(compiled), std::move(stop_token_ids), terminate) {}
-  explicit MatcherBase(const Matcher& origin) : matcher(origin.fork()) {}
   Matcher matcher;
 };
 

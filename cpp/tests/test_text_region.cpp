@@ -59,8 +59,7 @@ bool is_word(std::string_view text, const TextClass& of, uint32_t most) {
     const auto byte = static_cast<uint8_t>(unit);
     if (at.between()) {
       ++begun;
-      const bool raw = byte < 0x80 ? of.has(byte) : of.beyond_ascii && !of.misses(byte);
-      if (!raw && !(byte == '\\' && of.escapes)) return false;
+      if (!of.begins(byte) && !(byte == '\\' && of.escapes)) return false;
     }
     at = spell(at, byte);
     if (at.spelling == Spelling::kCount) return false;

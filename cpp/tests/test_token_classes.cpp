@@ -64,7 +64,7 @@ bool is_utf8_so_far(std::string_view text) {
 bool is_word(std::string_view text, const TextClass& of, uint32_t most) {
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
-    if (byte < 0x80 ? !of.has(byte) : !of.beyond_ascii || of.misses(byte)) return false;
+    if (!of.begins(byte)) return false;
   }
   return is_utf8_so_far(text) && code_points(text) <= most;
 }

@@ -35,10 +35,7 @@ _REFERENCE_BYTES = 16
 # A str beside its characters, and its place in a tuple.
 _TEXT_BYTES = 72
 _MAX_KEY_CONTAINERS = 200_000
-
-
 _LIMITS = ("max_states", "max_targets", "max_clauses", "max_lang_states")
-_NO_LIMITS = (None,) * len(_LIMITS)
 
 
 class CompiledGrammar:
@@ -194,10 +191,8 @@ class GrammarCompiler:
         if precompute != "lazy":
             budget = Budget(precompute_seconds, precompute_bytes)
             self._precomputer = Precomputer(max_threads, budget)
-        self._limits: dict[str, Any] = {}
         given = (max_states, max_targets, max_clauses, max_lang_states)
-        if given != _NO_LIMITS:
-            self._limits = _checked_limits(given)
+        self._limits: dict[str, Any] = _checked_limits(given)
         self._tokenizer_info = tokenizer_info
         self._cache: CompileCache[CompiledGrammar] = CompileCache(
             _core.ByteLedger, cache_limit_bytes
@@ -268,12 +263,7 @@ class GrammarCompiler:
             from .frontends.json_schema.inputs import schema_of
 
             source = schema_of(schema)  # a class can be rebuilt: look at it anew
-        key: Hashable
-        if type(source) is str and registry is None and separators is None and not limits:
-            values = options.values()
-            key = "json-schema", source, *values, *map(type, values)  # 1 is not True
-        else:
-            key = _exact_key("json-schema", source, options)
+        key = _exact_key("json-schema", source, *options.values(), *limits)
         try:
             return self._compile(key, lambda: _schema_grammar(source, options))
         except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
@@ -321,7 +311,7 @@ class GrammarCompiler:
         if not isinstance(grammar, str):
             raise TypeError(f"grammar is a {type(grammar).__name__}; expected a Grammar or a str")
         return self._compile(
-            _exact_key("ebnf", grammar, {"root_rule_name": root_rule_name}),
+            _exact_key("ebnf", grammar, root_rule_name),
             lambda: Grammar.from_ebnf(grammar, root_rule_name=root_rule_name),
         )
 
@@ -399,7 +389,7 @@ def _object_bytes(grammar: Grammar, key: Hashable) -> int:
     return size
 
 
-def _exact_key(kind: str, source: Any, options: dict[str, Any] | None = None) -> Hashable:
+def _exact_key(kind: str, source: Any, *options: Any) -> Hashable:
     """Return a key that is equal for equal sources of equal types only; None: do not cache.
 
     Hashing alone would not do: 1, 1.0 and True are equal in Python and not in a schema. Version 2

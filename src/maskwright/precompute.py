@@ -38,11 +38,11 @@ class Budget:
 
     Attributes:
         seconds: Processor time.
-        n_bytes: Size up to which the grammar may grow.
+        memory_bytes: Size up to which the grammar may grow.
     """
 
     seconds: float
-    n_bytes: int
+    memory_bytes: int
 
 
 class Precomputer:
@@ -56,35 +56,41 @@ class Precomputer:
     def __init__(self, max_threads: int, budget: Budget) -> None:
         self._max_threads = max_threads
         self._budget = budget
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()  # guards what follows
         self._pool: ThreadPoolExecutor | None = None
         self._waiting: set[Future[None]] = set()
 
     def run(self, core: _core.CompiledGrammar) -> None:
         """Compute masks in this thread; returns when nothing or no budget is left."""
-        _core.Precompute(core).run(self._budget.seconds, self._budget.n_bytes)
+        _core.Precompute(core).run(self._budget.seconds, self._budget.memory_bytes)
 
     def start(self, compiled: CompiledGrammar) -> None:
         """Have a thread compute masks; returns at once. A failure is logged."""
-        work = weakref.ref(compiled)
-        with self._lock:
+        grammar = weakref.ref(compiled)
+        with self._changed:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self._max_threads, "maskwright-precompute")
                 weakref.finalize(self, self._pool.shutdown, wait=False, cancel_futures=True)
-            future = self._pool.submit(_work, work, self._budget)
+            future = self._pool.submit(_work, grammar, self._budget)
             self._waiting.add(future)
         future.add_done_callback(self._finish)
 
     def in_flight(self) -> int:
         """Return how many grammars wait or are worked on."""
-        with self._lock:
+        with self._changed:
             return len(self._waiting)
 
+    def wait(self, timeout_seconds: float) -> bool:
+        """Wait until no grammar waits or is worked on; False: some still are after that time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._waiting, timeout_seconds)
+
     def _finish(self, future: Future[None]) -> None:
-        with self._lock:
-            self._waiting.discard(future)
         if not future.cancelled() and (error := future.exception()) is not None:
             _logger.error("computing masks ahead failed", exc_info=error)
+        with self._changed:
+            self._waiting.discard(future)
+            self._changed.notify_all()
 
 
 def _work(grammar: weakref.ref[CompiledGrammar], budget: Budget) -> None:
@@ -95,6 +101,6 @@ def _work(grammar: weakref.ref[CompiledGrammar], budget: Budget) -> None:
     del compiled
     left = budget.seconds
     while left > 0 and grammar() is not None and threading.main_thread().is_alive():
-        if not work.run(min(_SLICE_SECONDS, left), budget.n_bytes):
+        if not work.run(min(_SLICE_SECONDS, left), budget.memory_bytes):
             return
         left -= _SLICE_SECONDS

@@ -47,6 +47,8 @@ def test_patterns_are_those_of_ecmascript(pattern, text, matches):
 def test_what_node_cannot_know():
     with pytest.raises(UnsureError):
         search(r"\p{L}", "\U000e0fff")
+    with pytest.raises(UnsureError):
+        search("(?<!^)(?!a)", "😀a")  # found between the halves of the first character
     with pytest.raises(ValueError, match="no pattern"):
         search("(", "")
 

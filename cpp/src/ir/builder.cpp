@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxShared = 8;  // longer lists of texts are written as they are
 constexpr std::size_t kFirstSlots = 64;
-constexpr uint32_t kHeaderWords = 12;
-
 std::string_view as_bytes(std::span<const uint32_t> words) {
   return {reinterpret_cast<const char*>(words.data()), words.size_bytes()};
 }
@@ -304,7 +302,7 @@ std::size_t IrBuilder::finished_size(uint32_t root) {
   if (open != nodes_.offsets.end()) {
     wrong("node id " + std::to_string(open - nodes_.offsets.begin()) + " is reserved, not defined");
   }
-  const std::size_t words = kHeaderWords + exprs_.offsets.size() + nodes_.offsets.size() +
+  const std::size_t words = kIrHeaderWords + exprs_.offsets.size() + nodes_.offsets.size() +
                             rules_.size() * 3 + words_.size();
   return words * 4 + bytes_.size();
 }
@@ -320,14 +318,14 @@ void IrBuilder::finish(uint32_t root, std::byte* out) const {
       }
     }
   };
-  const uint32_t header[kHeaderWords] = {kIrMagic,
-                                         kIrVersion,
-                                         num_exprs(),
-                                         num_rules(),
-                                         num_nodes(),
-                                         static_cast<uint32_t>(words_.size()),
-                                         static_cast<uint32_t>(bytes_.size()),
-                                         root};
+  const uint32_t header[kIrHeaderWords] = {kIrMagic,
+                                           kIrVersion,
+                                           num_exprs(),
+                                           num_rules(),
+                                           num_nodes(),
+                                           static_cast<uint32_t>(words_.size()),
+                                           static_cast<uint32_t>(bytes_.size()),
+                                           root};
   write(header);
   write(exprs_.offsets);
   write(nodes_.offsets);

@@ -15,8 +15,6 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::size_t kHeaderWords = 12;
-
 [[noreturn]] void malformed(const std::string& what, std::size_t byte_offset = 0) {
   throw Error::malformed("ir-malformed",
                          "malformed IR buffer: " + what + "; build it with maskwright.ir.Builder",
@@ -70,8 +68,8 @@ class IrParser {
 
  private:
   void read_layout() {
-    if (buffer_.size() < kHeaderWords * 4) malformed("shorter than its header");
-    std::array<uint32_t, kHeaderWords> header{};
+    if (buffer_.size() < kIrHeaderWords * 4) malformed("shorter than its header");
+    std::array<uint32_t, kIrHeaderWords> header{};
     read_words(0, header);
     if (header[0] != kIrMagic) malformed("wrong magic number");
     if (header[1] != kIrVersion) {
@@ -80,9 +78,9 @@ class IrParser {
     }
     const uint64_t exprs = header[2], rules = header[3], nodes = header[4], words = header[5],
                    bytes = header[6];
-    const uint64_t expected = (kHeaderWords + exprs + nodes + rules * 3 + words) * 4 + bytes;
+    const uint64_t expected = (kIrHeaderWords + exprs + nodes + rules * 3 + words) * 4 + bytes;
     if (expected != buffer_.size()) malformed("its length differs from what the header says");
-    std::size_t at = kHeaderWords;
+    std::size_t at = kIrHeaderWords;
     offsets_.resize(exprs + nodes);
     read_words(at, offsets_);
     at += offsets_.size();
@@ -128,7 +126,7 @@ class IrParser {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    const std::size_t before = kHeaderWords + offsets_.size() + ir_.rules_.size() * 3;
+    const std::size_t before = kIrHeaderWords + offsets_.size() + ir_.rules_.size() * 3;
     malformed(std::string(where_.kind) + " " + std::to_string(where_.id) + ": " + what,
               (before + at_) * 4);
   }

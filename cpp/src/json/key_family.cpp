@@ -26,9 +26,7 @@ void add_name(std::string_view name, FreeRun& run) {
   for (const char unit : name) {
     const auto byte = static_cast<uint8_t>(unit);
     const bool begins = byte < 0x80 ? kRawText.has(byte) : byte >= 0xC0;
-    const bool inside =
-        byte < 0x80 ? run.text.has(byte) : run.text.beyond_ascii && !run.text.misses(byte);
-    if (begins && !inside) run.others.add(byte);
+    if (begins && !run.text.begins(byte)) run.others.add(byte);
   }
 }
 

@@ -125,29 +125,41 @@ LangId LangTable::literals(std::span<const std::string> texts) {
   return impl_->of_term(langs_, impl_->terms.sorted_texts(sorted));
 }
 
-LangId LangTable::intersection(std::span<const LangId> langs) {
-  const LangId any = any_text();
+namespace {
+
+// The operands of an intersection that matter, sorted.
+std::vector<LangId> operands_of(std::span<const LangId> langs, LangId any) {
   std::vector<LangId> ids(langs.begin(), langs.end());
   std::erase(ids, any);
   make_set(ids);
+  return ids;
+}
+
+std::vector<uint32_t> key_of(uint32_t kind, const std::vector<LangId>& operands) {
+  std::vector<uint32_t> key{kind};
+  key.insert(key.end(), operands.begin(), operands.end());
+  return key;
+}
+
+}  // namespace
+
+LangId LangTable::intersection(std::span<const LangId> langs) {
+  const LangId any = any_text();
+  const std::vector<LangId> ids = operands_of(langs, any);
   if (ids.empty()) return any;
   for (const LangId id : ids) {
     if (get(id).start() == kDeadLang) return id;
   }
   if (ids.size() == 1) return ids.front();
-  std::vector<uint32_t> key{Impl::kIntersection};
-  key.insert(key.end(), ids.begin(), ids.end());
-  return impl_->get_or_make(langs_, key, [&] { return impl_->intersect(ids); });
+  return impl_->get_or_make(langs_, key_of(Impl::kIntersection, ids),
+                            [&] { return impl_->intersect(ids); });
 }
 
 LangId LangTable::endless_intersection(std::span<const LangId> langs) {
-  std::vector<LangId> ids(langs.begin(), langs.end());
-  std::erase(ids, any_text());
-  make_set(ids);
+  const std::vector<LangId> ids = operands_of(langs, any_text());
   const auto is_list = [&](LangId id) { return impl_->literals[id] != nullptr; };
   if (ids.size() < 2 || std::ranges::any_of(ids, is_list)) return intersection(langs);
-  std::vector<uint32_t> key{Impl::kSearches};
-  key.insert(key.end(), ids.begin(), ids.end());
+  const std::vector<uint32_t> key = key_of(Impl::kSearches, ids);
   const auto known = impl_->by_key.find(key);
   if (known != impl_->by_key.end()) return known->second;
   auto made = impl_->intersect_searches(ids);

@@ -48,6 +48,11 @@ bool contains(std::span<const CodeRange> ranges, uint32_t code_point) {
 
 CodeRanges all_code_points() { return {{0, 0xD7FF}, {0xE000, kMaxCodePoint}}; }
 
+bool is_all_code_points(std::span<const CodeRange> ranges) {
+  static const CodeRanges all = all_code_points();
+  return std::ranges::equal(ranges, all);
+}
+
 namespace {
 
 // What can be written inside a JSON string (see unescape.h for the spellings).

@@ -22,6 +22,7 @@ bool contains(std::span<const CodeRange> ranges, uint32_t code_point);
 
 // All code points without surrogates.
 CodeRanges all_code_points();
+bool is_all_code_points(std::span<const CodeRange> ranges);  // sorted, disjoint, non-adjacent
 // The code points that can be written inside a JSON string: raw if all bytes of the UTF-8 form are
 // spellable (never controls, '"' or '\'), else by a short escape, else by \uXXXX or a pair of them.
 CodeRanges spellable_code_points(const std::array<bool, 256>& spellable);

@@ -38,7 +38,7 @@ void close(std::vector<bool>& set, const std::vector<std::vector<uint32_t>>& nex
 }
 
 // Whether every state leads to the set.
-bool all_lead_to(std::vector<bool> set, const std::vector<std::vector<uint32_t>>& next) {
+bool all_reach(std::vector<bool> set, const std::vector<std::vector<uint32_t>>& next) {
   std::vector<std::vector<uint32_t>> before(next.size());
   std::vector<uint32_t> stack;
   for (uint32_t state = 0; state < next.size(); ++state) {
@@ -86,7 +86,7 @@ std::optional<std::vector<uint32_t>> found_states(TableLang& lang,
     found.push_back(lang.accepts(states[at]));
   }
   close(found, next);
-  if (!all_lead_to(found, next)) return std::nullopt;
+  if (!all_reach(found, next)) return std::nullopt;
   std::vector<uint32_t> out;
   for (uint32_t at = 0; at < states.size(); ++at) {
     if (found[at]) out.push_back(states[at]);
@@ -96,12 +96,9 @@ std::optional<std::vector<uint32_t>> found_states(TableLang& lang,
 }
 
 SearchesLang::SearchesLang(std::vector<Operand> operands, std::vector<CodeRange> alphabet)
-    : operands_(std::move(operands)), alphabet_(std::move(alphabet)) {
-  uint32_t size = 0;
-  for (const CodeRange& range : alphabet_) size += range.hi - range.lo + 1;
-  uint32_t all = 0;
-  for (const CodeRange& range : all_code_points()) all += range.hi - range.lo + 1;
-  reads_everything_ = size >= all;
+    : operands_(std::move(operands)),
+      alphabet_(std::move(alphabet)),
+      reads_everything_(is_all_code_points(alphabet_)) {
   std::vector<uint32_t> tuple;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     tuple.push_back(settle(i, operands_[i].lang->start()));

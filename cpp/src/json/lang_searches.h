@@ -11,8 +11,8 @@
 // Upper bounds do (the shortest text that has all of them in it is hard to tell), so that languages
 // with one are intersected eagerly.
 //
-// Cost: is_search() is linear in the operand's states and arcs, up to kMaxSearchStates; a state is
-// linear in its operands' arcs.
+// Cost: found_states() is linear in the operand's states and arcs, up to kMaxSearchStates; a state
+// is linear in its operands' arcs.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,6 @@ class SearchesLang final : public TableLang {
   uint32_t length_horizon() override { return 0; }
   bool reads_everything() const override { return reads_everything_; }
   uint64_t work() const override { return states_.size(); }
-  uint32_t num_states() const { return static_cast<uint32_t>(states_.size()); }
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(operands_, alphabet_, states_, arcs_);
   }

@@ -148,13 +148,13 @@ struct FarMembers {
   const ObjectAlternative& alternative;
   const std::vector<uint32_t>& reached;
   std::span<const uint32_t> bits;
-  uint32_t key;  // under way: it counts as there
+  uint32_t key;  // of the member under way: it counts as there
 
-  FarMembers(const AliveSet& alive, std::span<const uint32_t> content, uint32_t key_)
+  FarMembers(const AliveSet& alive, std::span<const uint32_t> content, uint32_t under_way)
       : alternative(alive.get(alive.alternatives[0])),
         reached(alive.all->reached),
         bits(content.subspan(std::min(content.size(), kBitWords))),
-        key(key_) {}
+        key(under_way) {}
 
   std::size_t words() const { return reached.size(); }
   uint32_t seen(std::size_t i) const { return i < bits.size() ? bits[i] : 0; }

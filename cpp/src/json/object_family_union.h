@@ -131,8 +131,8 @@ struct AliveSet {
   bool always_closes = true;     // every alternative may end after any member
   bool always_continues = true;  // every alternative may have another member, always
   bool open = false;             // some alternative takes names outside the list
-  bool free = false;             // all alternatives are, and no token holds a listed name
-  bool plain = false;            // there is one alternative, and it is
+  bool free = false;             // all alternatives are free, and no token holds a listed name
+  bool plain = false;            // there is one alternative, and it is plain
   bool has_register() const { return counted || open || all->num_keys != 0; }
   const ObjectAlternative& get(const AliveAlternative& alive) const {
     return all->alternatives[alive.index];

@@ -256,8 +256,7 @@ bool StringFrames::reads_escapes(StateId state) {
   return true;
 }
 
-// --- texts that can be read whatever they are
-// ------------------------------------------------------
+// --- texts that can be read whatever they are ----------------------------------------------------
 
 bool StringFrames::reads_all(StateId state, Reg reg, const RegisterPool& /*regs*/, FreeRun& run,
                              uint32_t& length) {

@@ -237,37 +237,4 @@ uint32_t TargetTable::join(uint32_t options, std::span<const uint32_t> list,
   return joint_.intern(content).id;
 }
 
-// Whether all values of the types satisfy the word, as far as that is easily told.
-bool TargetTable::says_nothing(uint32_t word, uint32_t types, uint32_t& budget) {
-  if (word == kAnyWord) return true;
-  if (is_derived(word) || (word & kScalarPart) != 0 || budget == 0) return false;
-  --budget;
-  const bool negated = is_negated(word);
-  WordReader reader(ir_.node(node_of(word)));
-  const NodeKind kind = ir_.node_kind(node_of(word));
-  const auto child_says_nothing = [&](uint32_t child) {
-    return says_nothing(negated ? negate(child) : child, types, budget);
-  };
-  switch (kind) {
-    case NodeKind::kAny: return !negated;
-    case NodeKind::kNever: return negated;
-    case NodeKind::kNot:
-      return says_nothing(negate(reader.next()) ^ (word & kNegated), types, budget);
-    case NodeKind::kTypes: {
-      const uint32_t own = widen_types(reader.next());
-      return (types & (negated ? own : ~own)) == 0;
-    }
-    case NodeKind::kAllOf:
-    case NodeKind::kAnyOf: {
-      const auto children = reader.take(reader.next());
-      const bool all = (kind == NodeKind::kAllOf) != negated;
-      return all ? std::ranges::all_of(children, child_says_nothing)
-                 : std::ranges::any_of(children, child_says_nothing);
-    }
-    case NodeKind::kOneOf:
-    case NodeKind::kEnum: return false;
-    default: return !negated && (types & types_of(node_of(word) | kNegated)) == 0;
-  }
-}
-
 }  // namespace maskwright

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "json/lang_chars.h"
 #include "maskwright/support/code_points.h"
 #include "support/unescape.h"
 
@@ -62,15 +63,6 @@ Reads all_read() {
   return all;
 }
 
-bool is_all(std::span<const CodeRange> ranges) {
-  uint32_t next = 0;
-  for (const CodeRange range : ranges) {
-    if (range.lo != next && !(next == kFirstSurrogate && range.lo == kLastSurrogate + 1)) break;
-    next = range.hi + 1;
-  }
-  return next == kMaxCodePoint + 1;
-}
-
 std::vector<CodeRange> without(std::span<const CodeRange> ranges,
                                std::span<const CodeRange> removed) {
   std::vector<CodeRange> left;
@@ -87,7 +79,7 @@ std::vector<CodeRange> without(std::span<const CodeRange> ranges,
   return left;
 }
 
-Reads reads_of(Arcs arcs, const CodeClassOf& code_class) {
+std::vector<CodeRange> read_by(Arcs arcs) {
   std::vector<CodeRange> covered;
   for (const Lang::Arc& arc : arcs) {
     if (!covered.empty() && covered.back().hi + 1 == arc.lo) {
@@ -96,7 +88,12 @@ Reads reads_of(Arcs arcs, const CodeClassOf& code_class) {
       covered.push_back({arc.lo, arc.hi});
     }
   }
-  if (is_all(covered)) return all_read();
+  return covered;
+}
+
+Reads reads_of(Arcs arcs, const CodeClassOf& code_class) {
+  const std::vector<CodeRange> covered = read_by(arcs);
+  if (langs::is_all_code_points(covered)) return all_read();
   Reads reads;
   uint64_t present = 0;
   for (const CodeRange range : covered) {
@@ -143,14 +140,10 @@ TextClass both(const TextClass& a, const TextClass& b) {
   return out;
 }
 
-bool in_class(const TextClass& text, uint8_t byte) {
-  return byte < 0x80 ? text.has(byte) : text.beyond_ascii && !text.misses(byte);
-}
-
 // The bytes of `reads` that are not of the class.
 void add_others(const Reads& reads, const TextClass& text, ByteSet& others) {
   reads.bytes.each([&](uint8_t byte) {
-    if (!in_class(text, byte)) others.add(byte);
+    if (!text.begins(byte)) others.add(byte);
   });
 }
 
@@ -179,9 +172,10 @@ std::vector<CodeRange> joined(std::vector<CodeRange> ranges) {
 }
 
 // Follows text of a class until that is the class of a region.
-class Search {
+class RegionFinder {
  public:
-  Search(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t start, uint32_t longest)
+  RegionFinder(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t start,
+               uint32_t longest)
       : arcs_(arcs), code_class_(code_class), start_(start), longest_(longest) {}
 
   TextRegion run() {
@@ -319,21 +313,17 @@ void add_bytes_read(Arcs arcs, const TextClass& text, ByteSet& bytes) {
 }
 
 bool all_lead_to(uint32_t target, std::span<const Lang::Arc> arcs) {
-  std::vector<CodeRange> ranges;
-  for (const Lang::Arc& arc : arcs) {
-    if (arc.target != target) return false;
-    ranges.push_back({arc.lo, arc.hi});
-  }
-  return is_all(ranges);
+  const auto leads_there = [&](const Lang::Arc& arc) { return arc.target == target; };
+  return std::ranges::all_of(arcs, leads_there) && langs::is_all_code_points(read_by(arcs));
 }
 
 TextRegion find_own_region(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t state) {
-  return Search(arcs, code_class, state, 0).run_own();
+  return RegionFinder(arcs, code_class, state, 0).run_own();
 }
 
 TextRegion find_text_region(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t state,
                             uint32_t longest) {
-  const TextRegion region = Search(arcs, code_class, state, longest).run();
+  const TextRegion region = RegionFinder(arcs, code_class, state, longest).run();
   return region.length != 0 ? region : find_chain(arcs, state);
 }
 

@@ -6,6 +6,34 @@
 
 namespace maskwright {
 
+namespace {
+
+// Alternatives that satisfy the same are read as one where they are lists, so that a oneOf of many
+// constants costs what an enum does. Calls add(accept, langs, out) for those that may be joined.
+template <typename Item, typename MayJoin, typename Add>
+void join(std::vector<Item>& items, const MayJoin& may_join, const Add& add) {
+  constexpr std::size_t kFew = 8;
+  if (items.size() <= kFew) return;
+  make_set(items);
+  std::vector<Item> joined;
+  std::vector<LangId> langs;
+  for (auto at = items.begin(); at != items.end();) {
+    const uint32_t accept = at->accept;
+    langs.clear();
+    for (; at != items.end() && at->accept == accept; ++at) {
+      if (may_join(*at)) {
+        langs.push_back(at->lang);
+      } else {
+        joined.push_back(*at);
+      }
+    }
+    add(accept, langs, joined);
+  }
+  items = std::move(joined);
+}
+
+}  // namespace
+
 struct ValueFamily::Choices {
   std::array<std::vector<uint32_t>, 3> keywords;  // by KeywordFamily::Word
   std::vector<StringItem> strings;
@@ -52,41 +80,20 @@ ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) con
   return choices;
 }
 
-// Alternatives that satisfy the same are read as one where they are lists, so that a oneOf of many
-// constants costs what an enum does.
 void ValueFamily::join_lists(Choices& choices) const {
-  constexpr std::size_t kFew = 8;
-  std::vector<LangId> langs;
-  if (choices.numbers.size() > kFew) {
-    make_set(choices.numbers);
-    std::vector<NumberItem> joined;
-    for (auto at = choices.numbers.begin(); at != choices.numbers.end();) {
-      const uint32_t accept = at->accept;
-      langs.clear();
-      for (; at != choices.numbers.end() && at->accept == accept; ++at) langs.push_back(at->lang);
-      for (const LangId lang : tables_.langs.join_numbers(langs)) joined.push_back({accept, lang});
-    }
-    choices.numbers = std::move(joined);
-  }
-  if (choices.strings.size() > kFew) {
-    make_set(choices.strings);
-    std::vector<StringItem> joined;
-    for (auto at = choices.strings.begin(); at != choices.strings.end();) {
-      const uint32_t accept = at->accept;
-      langs.clear();
-      for (; at != choices.strings.end() && at->accept == accept; ++at) {
-        if (at->min == 0 && at->max == kUnbounded) {
-          langs.push_back(at->lang);
-        } else {
-          joined.push_back(*at);
+  join(
+      choices.numbers, [](const NumberItem&) { return true; },
+      [&](uint32_t accept, const std::vector<LangId>& langs, std::vector<NumberItem>& out) {
+        for (const LangId lang : tables_.langs.join_numbers(langs)) out.push_back({accept, lang});
+      });
+  join(
+      choices.strings,
+      [](const StringItem& item) { return item.min == 0 && item.max == kUnbounded; },
+      [&](uint32_t accept, const std::vector<LangId>& langs, std::vector<StringItem>& out) {
+        for (const LangId lang : tables_.langs.join_literals(langs)) {
+          out.push_back({accept, lang, 0, kUnbounded});
         }
-      }
-      for (const LangId lang : tables_.langs.join_literals(langs)) {
-        joined.push_back({accept, lang, 0, kUnbounded});
-      }
-    }
-    choices.strings = std::move(joined);
-  }
+      });
 }
 
 void ValueFamily::add_joint(uint32_t accept, uint32_t joint, Choices& choices) const {

@@ -16,8 +16,7 @@ constexpr Arena::Size kNothing{1, 0, 2, 0};
 
 }  // namespace
 
-// --- a walk's life
-// --------------------------------------------------------------------------------
+// --- a walk's life -------------------------------------------------------------------------------
 
 // Takes or gives back what the thread has.
 void MaskWalk::swap_scratch() {
@@ -109,8 +108,7 @@ std::size_t MaskWalk::memory_bytes() const {
   return heap_bytes(runner_, ranges_, ids_, starts_, returned_);
 }
 
-// --- where it starts
-// ------------------------------------------------------------------------------
+// --- where it starts -----------------------------------------------------------------------------
 
 void MaskWalk::walk_frame(const Config& local, bool alone) {
   alone_ = alone;

@@ -11,9 +11,8 @@
 // quotation mark that begins a token, any JSON text is a list of words. Of a node with many
 // children only those are looked at whose bytes the state reads. Where one configuration starts at
 // many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
-// (mask_walk_starts.cpp). Nearly always a single
-// configuration is on the way, in a state that only reads or may return besides: such a step is a
-// look-up in its row (mask_walk_steps.cpp).
+// (mask_walk_starts.cpp). Nearly always a single configuration is on the way, in a state that only
+// reads or may return besides: such a step is a look-up in its row (mask_walk_steps.cpp).
 //
 // Cost: linear in the nodes that the states can read.
 #pragma once

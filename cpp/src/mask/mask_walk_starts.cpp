@@ -44,8 +44,7 @@ bool MaskWalk::are_apart() const {
   return true;
 }
 
-// --- starts that may meet
-// -------------------------------------------------------------------------
+// --- starts that may meet ------------------------------------------------------------------------
 
 void MaskWalk::walk_nested_starts() {
   const Config* closed = nullptr;  // levels_[0] is that configuration, closed, and returned nothing
@@ -86,8 +85,7 @@ void MaskWalk::take_starts(std::size_t index, ConfigSet& set) {
   }
 }
 
-// --- starts side by side
-// --------------------------------------------------------------------------
+// --- starts side by side -------------------------------------------------------------------------
 
 // From the nodes of the first bundle.
 void MaskWalk::walk_together(const Config& config) {

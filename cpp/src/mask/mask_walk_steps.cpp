@@ -126,8 +126,7 @@ ByteSet MaskWalk::readable(const Depth& depth) {
   return read;
 }
 
-// --- subtrees at once
-// -----------------------------------------------------------------------------
+// --- subtrees at once ----------------------------------------------------------------------------
 
 // All texts below the node are a free run of the single configuration's state.
 bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
@@ -247,8 +246,7 @@ void MaskWalk::follow_exits(std::span<const Spaces::Exit> exits, const ConfigSet
   }
 }
 
-// --- one node
-// -------------------------------------------------------------------------------------
+// --- one node ------------------------------------------------------------------------------------
 
 // The common step: of a single configuration, over an edge. False if nothing can follow.
 bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) {

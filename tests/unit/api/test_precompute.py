@@ -6,16 +6,13 @@ import gc
 import logging
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _core
 from maskwright import precompute as module
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -64,13 +61,10 @@ def cold_walks(compiled: Any) -> int:
     return int(compiled._core.counters()["cold_walks"])
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    pause = threading.Event()
-    for _ in range(WAIT_SECONDS * 100):
-        if condition():
-            return
-        pause.wait(0.01)
-    raise TimeoutError("the background work did not end")
+def wait_for(compiler: GrammarCompiler) -> None:
+    assert compiler._precomputer is not None
+    assert compiler._precomputer.wait(WAIT_SECONDS), "the background work did not end"
+    assert compiler.stats().precomputing == 0
 
 
 def test_eager_masks_are_the_same_and_known(info: TokenizerInfo) -> None:
@@ -86,7 +80,7 @@ def test_eager_masks_are_the_same_and_known(info: TokenizerInfo) -> None:
 def test_background_work_ends_and_counts(info: TokenizerInfo) -> None:
     compiler = GrammarCompiler(info, precompute="background", max_threads=2)
     compiled = compiler.compile_json_schema(SCHEMA)
-    wait_for(lambda: compiler.stats().precomputing == 0)
+    wait_for(compiler)
     assert cold_walks(compiled) > 0
     assert compiler.compile_json_schema(SCHEMA) is compiled
     assert compiler.stats().precomputing == 0  # a grammar from the cache is not worked on again
@@ -145,8 +139,10 @@ def test_a_grammar_that_nobody_keeps_is_left(
     del compiled
     gc.collect()
     assert core() is None  # a waiting piece of work keeps nothing alive
+    assert compiler._precomputer is not None
+    assert not compiler._precomputer.wait(0)
     gate.set()
-    wait_for(lambda: compiler.stats().precomputing == 0)
+    wait_for(compiler)
 
 
 def test_a_failure_is_logged_and_poisons_nothing(
@@ -159,11 +155,11 @@ def test_a_failure_is_logged_and_poisons_nothing(
     with monkeypatch.context() as patch, caplog.at_level(logging.ERROR, logger=module.__name__):
         patch.setattr(module, "_work", fail)
         first = compiler.compile_json_schema(SCHEMA)
-        wait_for(lambda: compiler.stats().precomputing == 0)
+        wait_for(compiler)
     assert "no memory" in caplog.text
     assert compiler.compile_json_schema(SCHEMA) is first
     second = compiler.compile_json_schema({"type": "integer"})
-    wait_for(lambda: compiler.stats().precomputing == 0)
+    wait_for(compiler)
     assert cold_walks(second) > 0
 
 

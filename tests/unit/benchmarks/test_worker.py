@@ -22,6 +22,9 @@ class Literal:
         self._stubborn = stubborn
         self._broken_at = broken_at
 
+    def forget(self):
+        pass
+
     def open(self, schema, kind="json_schema"):  # noqa: ARG002 - as engines have it
         if schema == "bad":
             raise ValueError("no such schema")

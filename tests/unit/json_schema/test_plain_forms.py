@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import OrderedDict
 from decimal import Decimal
 
 import pytest
 
+import keyword_grammar
 from maskwright._native import KeywordTable
 from maskwright.errors import MaskwrightError
 from maskwright.frontends.json_schema import compile_json_schema
@@ -166,6 +168,18 @@ def test_random_mixtures(monkeypatch):
     made = 0
     for _ in range(1500):
         schema = random_schema(rng, rng.randrange(3))
+        options = rng.choice(OPTIONS)
+        found = outcome(schema, options)
+        assert found == by_handlers(schema, options, monkeypatch), schema
+        made += isinstance(found[0], bytes)
+    assert made > 100
+
+
+def test_random_keywords(monkeypatch):
+    made = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        schema = json.loads(keyword_grammar.random_schema(rng))
         options = rng.choice(OPTIONS)
         found = outcome(schema, options)
         assert found == by_handlers(schema, options, monkeypatch), schema

@@ -1,26 +1,14 @@
-"""Make the helpers of this folder importable in every import mode, and find Node and the data."""
+"""Make the helpers of this folder importable in every import mode, and find the data."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-
-
-@pytest.fixture(scope="session")
-def node_oracle():
-    """One Node process for the whole session."""
-    if shutil.which("node") is None:
-        pytest.skip("Node is not installed; it is the oracle of these tests")
-    from regex_node_oracle import NodeOracle
-
-    with NodeOracle() as oracle:
-        yield oracle
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ namespace maskwright {
 
 inline constexpr uint32_t kIrMagic = 0x5249574D;
 inline constexpr uint32_t kIrVersion = 2;
+inline constexpr std::size_t kIrHeaderWords = 12;
 inline constexpr uint32_t kNone = 0xFFFFFFFF;
 
 enum class ExprKind : uint32_t {

@@ -80,6 +80,7 @@ class CompiledGrammar {
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
   void count_searched_place() { ++searched_places_; }
+  // The undeclared names of some object met so far may run out (json/machine.h).
   bool has_few_names(bool endless) const {
     return json_ != nullptr && json_->has_few_names(endless);
   }

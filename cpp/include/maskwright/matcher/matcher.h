@@ -163,8 +163,8 @@ class Matcher {
   std::vector<uint32_t> stop_token_ids_;
   bool terminate_without_stop_token_;
   bool needs_search_ = false;
-  bool endless_names_ =
-      true;  // the tokens spell endlessly many, so a search need not tell them apart
+  // The tokens spell endlessly many names, so that a search need not tell them apart.
+  bool endless_names_ = true;
   uint32_t step_ = 0;
 };
 

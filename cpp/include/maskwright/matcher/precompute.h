@@ -34,7 +34,7 @@ class Precompute {
   // Computes masks for `seconds` of this thread's processor time, at one place at least, or until
   // the grammar takes `max_bytes`. False if it stopped because nothing is left.
   bool run(double seconds, std::size_t max_bytes);
-  // Of places, masks known before included.
+  // Places found so far, also those whose masks were there already.
   uint64_t num_places() const { return places_.size(); }
 
  private:

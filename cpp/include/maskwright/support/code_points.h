@@ -15,6 +15,7 @@ inline constexpr uint32_t kMaxCodePoint = 0x10FFFF;
 
 struct CodeRange {
   uint32_t lo, hi;  // inclusive; lo > hi = empty
+  bool operator==(const CodeRange&) const = default;
 };
 
 struct Utf8 {

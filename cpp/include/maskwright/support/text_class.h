@@ -10,10 +10,10 @@ namespace maskwright {
 
 struct TextClass {
   std::array<uint64_t, 2> ascii{};  // bytes below 0x80
-  bool beyond_ascii = false;        // every code point from U+0080 on, by its UTF-8 bytes
-  bool escapes = false;             // every code point as JSON escapes it
-  uint64_t missing = 0;             // not those beyond ASCII that begin with byte 0xC0 + bit
-  uint32_t kept = 0;                // else those beyond ASCII of TokenTexts::code_class()
+  bool beyond_ascii = false;  // code points from U+0080 on, by their UTF-8 bytes, but `missing`
+  bool escapes = false;       // every code point as JSON escapes it
+  uint64_t missing = 0;       // bit i: none that begins with byte 0xC0 + i
+  uint32_t kept = 0;          // else those beyond ASCII of TokenTexts::code_class()
 
   bool operator==(const TextClass&) const = default;
   void add(uint8_t byte) { ascii[byte / 64] |= uint64_t{1} << byte % 64; }
@@ -25,6 +25,10 @@ struct TextClass {
     return ((other.ascii[0] & ~ascii[0]) | (other.ascii[1] & ~ascii[1])) == 0;
   }
   bool misses(uint8_t lead) const { return lead >= 0xC0 && (missing >> (lead - 0xC0) & 1) != 0; }
+  // Begins the UTF-8 bytes of a character of the class; also true of bytes that go on with one.
+  bool begins(uint8_t byte) const {
+    return byte < 0x80 ? has(byte) : beyond_ascii && !misses(byte);
+  }
   bool empty() const { return ascii[0] == 0 && ascii[1] == 0 && !beyond_ascii && kept == 0; }
 };
 

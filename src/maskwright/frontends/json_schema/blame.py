@@ -107,9 +107,12 @@ def _nearest(program: n.Program, node: int, places: Places) -> int:
     for parent, value in enumerate(program.nodes):
         for child in n.child_nodes(value):
             around.setdefault(child, []).append(parent)
-    reached = [node]
+    reached, seen = [node], {node}
     for at in reached:  # grows
         if at in places:
             return at
-        reached += [parent for parent in around.get(at, ()) if parent not in reached]
+        for parent in around.get(at, ()):
+            if parent not in seen:
+                seen.add(parent)
+                reached.append(parent)
     return node
