@@ -41,6 +41,12 @@ TABLE: tuple[tuple[str, str, Sequence[str], Sequence[str]], ...] = (
         ["1++2", "(1", "1)"],
     ),
     (
+        "ambiguous words",
+        "root ::= root space root | [a-z]+\nspace ::= [ ]*",
+        ["some words here " * 5 + "x"],
+        ["a-b"],
+    ),
+    (
         "even palindromes",
         'root ::= "a" root "a" | "b" root "b" | ""',
         ["ab" * 20 + "ba" * 20, ""],

@@ -27,6 +27,8 @@ def cases() -> Iterator[Case]:
             ["b" * 15, "b" * 40],
         ),
         ("(x{1,50}){1,50}", r"(x{1,50}){1,50}", ["x" * 2500, "x"], ["x" * 2501, "xy"]),
+        ("any character {1,1000}", ".{1,1000}", ["words and " * 90], ["a" * 1001, "a\nb"]),
+        ("words, ambiguous", "(?:[a-z]+ ?){1,60}", ["word and more " * 15], ["a" * 9 + "-"]),
         ("letters {1,200}", LETTERS, ["Ärger über 漢字 123 " * 8], ["a" * 201, "a-b"]),
     ]
     for name, pattern, accepts, rejects in table:

@@ -191,6 +191,46 @@ TEST_CASE("right recursion keeps the stack flat") {
   CHECK(grammar->counters().masks.cold_walks < 4);
 }
 
+TEST_CASE("ambiguous recursion keeps the stack flat") {
+  IrWriter writer;
+  const uint32_t twice = writer.sequence({writer.ref(0), writer.ref(0)});
+  const uint32_t joined = writer.sequence({writer.ref(0), writer.literal("b"), writer.ref(0)});
+  writer.rule("s", writer.choice({writer.literal("a"), twice, joined}));
+  const auto grammar =
+      std::make_shared<CompiledGrammar>(writer.buffer(0), vocabulary(), CompileLimits{});
+  Matcher matcher(grammar, std::nullopt, false);
+  const auto read = [&](uint32_t times) {
+    for (uint32_t i = 0; i < times; ++i) REQUIRE(matcher.accept_bytes(i % 3 == 1 ? "ba" : "a"));
+  };
+  REQUIRE(matcher.accept_bytes("a"));
+  read(9);
+  uint32_t row = 0;
+  matcher.fill_bitmask({&row, 1}, true);
+  const auto walks = grammar->counters().masks.cold_walks;
+  read(900);
+  matcher.fill_bitmask({&row, 1}, true);
+  CHECK(grammar->counters().masks.cold_walks == walks);
+  CHECK(grammar->counters().states < 20);
+  CHECK(matcher.is_completed());
+}
+
+TEST_CASE("characters that a repeat counts are read without calls") {
+  IrWriter writer;
+  writer.rule("many",
+              writer.repeat(writer.choice({writer.literal("a"), writer.literal("bb")}), 2, 100000));
+  const auto grammar =
+      std::make_shared<CompiledGrammar>(writer.buffer(0), vocabulary(), CompileLimits{});
+  Matcher matcher(grammar, std::nullopt, false);
+  REQUIRE(matcher.accept_bytes("abb"));
+  CHECK(matcher.is_completed());
+  REQUIRE(matcher.accept_bytes("b"));
+  CHECK_FALSE(matcher.is_completed());
+  CHECK_FALSE(matcher.accept_bytes("a"));
+  REQUIRE(matcher.accept_bytes("b"));
+  for (uint32_t i = 0; i < 3000; ++i) REQUIRE(matcher.accept_bytes("a"));
+  CHECK(grammar->counters().states < 12);
+}
+
 TEST_CASE("a counter far from its bounds shares one mask") {
   IrWriter writer;
   writer.rule("many", writer.repeat(writer.literal("a"), 0, 100000));

@@ -155,7 +155,8 @@ TEST_CASE("words of a region are read, and other texts only with one of its othe
 TEST_CASE("a search reads everything, a dot all but line ends, a chain so many") {
   const auto langs = languages();
   const auto region = [&](LangId lang, uint32_t state) {
-    return find_text_region([&](uint32_t at) { return langs[lang]->arcs(at); }, state, kMaxAdvance);
+    return find_text_region([&](uint32_t at) { return langs[lang]->arcs(at); },
+                            [](std::span<const CodeRange>) { return 0U; }, state, kMaxAdvance);
   };
   CHECK(region(2, 0).run.text == kSpelledText);
   CHECK(region(2, 0).length == kUnbounded);

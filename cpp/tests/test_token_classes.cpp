@@ -95,6 +95,48 @@ TEST_CASE("words are the tokens made of the class") {
   CHECK(made > 100);
 }
 
+TEST_CASE("a kept class of code points is judged by them") {
+  std::mt19937 random(31);
+  const Vocabulary vocabulary = random_vocabulary(random);
+  const TokenClasses& classes = vocabulary.classes();
+  const std::vector<CodeRange> accented{{0xE9, 0xE9}};
+  const std::vector<CodeRange> euro{{0x20A0, 0x20AC}, {0x10000, 0x10FFFF}};
+  CHECK(classes.code_class(accented) != classes.code_class(euro));
+  for (const auto& ranges : {accented, euro}) {
+    const uint32_t id = classes.code_class(ranges);
+    REQUIRE(id != 0);
+    CHECK(classes.code_class(ranges) == id);
+    TextClass text;
+    text.add('a');
+    text.kept = id;
+    const auto words = classes.words(text, 1000);
+    const auto residue = classes.residue({}, id);
+    uint32_t made = 0;
+    for (uint32_t token = 0; token < vocabulary.vocab_size(); ++token) {
+      const std::string_view bytes = vocabulary.text(token);
+      const auto within = [&](std::string_view whole) {
+        std::vector<uint32_t> codes;
+        return decode_utf8(whole, codes) && std::ranges::all_of(codes, [&](uint32_t code) {
+                 return code == 'a' || std::ranges::any_of(ranges, [&](const CodeRange& range) {
+                          return range.lo <= code && code <= range.hi;
+                        });
+               });
+      };
+      bool expected = false;  // the token, or some end of it, is text of the class
+      for (const char* rest :
+           {"", "\xA9", "\xAC", "\x82\xAC", "\x90\x80\x80", "\x80\x80\x80", "\x80\x80"}) {
+        expected = expected || (!bytes.empty() && within(std::string(bytes) + rest));
+      }
+      const bool found = ((*words)[token / 32] >> token % 32 & 1) != 0;
+      CHECK_MESSAGE(found == expected, "token ", token);
+      made += found ? 1 : 0;
+    }
+    CHECK(made > 3);
+    if (residue == nullptr) continue;
+    for (const uint32_t node : residue->nodes) CHECK(node < vocabulary.num_nodes());
+  }
+}
+
 TEST_CASE("a closing is the first mark outside of an escape behind a spelled text") {
   std::mt19937 random(21);
   const Vocabulary vocabulary = random_vocabulary(random);
@@ -147,7 +189,7 @@ TEST_CASE("a residue is the way to all tokens with one of the bytes") {
     for (const char c : std::string("QX~\x01\xF8")) {
       if (random() % 2 != 0) bytes.add(static_cast<uint8_t>(c));
     }
-    const auto residue = vocabulary.classes().residue(bytes);
+    const auto residue = vocabulary.classes().residue(bytes, 0);
     if (residue == nullptr) continue;  // so common that a walk of the whole is as good
     ++found;
     std::set<uint32_t> reached;

@@ -49,6 +49,12 @@ STRINGS = [
     {"type": "string", "pattern": "^[a-z0-9-]+(\\.[a-z]+)*$", "maxLength": 50},
     {"type": "string", "pattern": "^\\d+\\.\\d+.*$", "maxLength": 12},
     {"type": "string", "minLength": 1, "maxLength": 500},
+    {"type": "string", "pattern": "^[\\p{L}\\p{N} ]{1,6}$"},
+    {"type": "string", "pattern": "^[a-z]{2,40}$", "minLength": 4, "maxLength": 8},
+    {"type": "string", "pattern": "^(?:\\S+\\s+){0,3}\\S+$", "maxLength": 12},
+    {"type": "string", "pattern": "^[^\\p{Lu}\\u20ac]{3,64}$"},
+    {"type": "string", "pattern": "^[\\u00e9\\u2028]+(?:[^\\s]*-)?$"},
+    {"anyOf": [{"type": "string", "pattern": "^.{2,5}$"}, {"type": "string", "pattern": "^a+$"}]},
     {"type": "string", "format": "date-time"},
     {"type": "string", "format": "uri"},
 ]
@@ -75,6 +81,9 @@ OBJECTS = [
     {"type": "object", "properties": {"a": {"type": "object", "properties": NAMES}}},
 ]
 REGEXES = [
+    *("[\\p{L}\\p{N} ]{1,200}", ".{1,300}", "\\S+", "\\p{L}+ ?", "[^\\p{Lu}\\u20ac]{3,164}"),
+    *("(?:\\S+\\s+){0,49}\\S+", "(?:[a-z]+ ?){1,60}", "(?:[0-9]{2}-?){1,60}", "(?:12|ab){60,70}"),
+    *("(?:é|ab){0,120}b?[ab]{0,150}", "[ab]{0,120}[a-c]{130}", "(?:[^a]{3}){40,50}é"),
     *("[a-z]*", "[a-z ]+\\.", '(a|b)*ab[^"]*', "[^a]*", "\\w+(-\\w+)*", "[a-c]{3}x", ".*é"),
 ]
 

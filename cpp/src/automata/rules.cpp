@@ -10,10 +10,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "callers.h"
 #include "maskwright/support/error.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/sorted_set.h"
 #include "nfa.h"
+#include "repeat_family.h"
 
 namespace maskwright {
 
@@ -42,8 +44,13 @@ struct RulesMachine::Impl final : Family {
         json(std::move(hooks)),
         nfa(build_nfa(ir, spellable, limits, json, regular)),
         root(ir.root_rule()),
-        repeat_family(*this),
-        tail_family(store_in) {
+        repeat_family(store_in, nfa,
+                      {[this](uint32_t rule) { return rule_start({&rule, 1}, kStart); },
+                       [this](StateId state) { return !token_edges(state).empty(); }}),
+        tail_family(store_in),
+        callers(store_in, {[this](StateId state) { return called(state); },
+                           [this](StateId state, SetId set) { return after_call(state, set); },
+                           [this](StateId state) { return token_edges(state); }}) {
     if (!nfa.rule_live[root]) {
       throw Error(ErrorKind::kUnsatisfiable, "grammar-unsatisfiable",
                   "no text of the vocabulary's tokens completes the rule \"" +
@@ -235,26 +242,29 @@ struct RulesMachine::Impl final : Family {
     out.insert(out.end(), list.begin(), list.end());
   }
 
-  std::vector<Target> find_callees(StateId state) {
+  // The callees that the state pushes itself for.
+  std::vector<uint32_t> called(StateId state) {
     const auto content = store.content(state);
-    std::vector<uint32_t> rules, targets_called, repeats;
+    std::vector<uint32_t> found;
     for (const Position p : content.subspan(2)) {
       for (const CallEdge& call : nfa.nodes[p].calls) {
-        if (!is_pushed(content[1], call.callee)) continue;
-        auto& list = call.callee >= kTargetTag    ? targets_called
-                     : nfa.is_repeat(call.callee) ? repeats
-                                                  : rules;
-        list.push_back(call.callee);
+        if (is_pushed(content[1], call.callee)) found.push_back(call.callee);
       }
     }
-    std::vector<Target> found;
-    for (auto* list : {&rules, &targets_called, &repeats}) {
-      make_set(*list);
+    make_set(found);
+    return found;
+  }
+
+  std::vector<Target> find_callees(StateId state) {
+    std::vector<uint32_t> rules, targets_called, repeats;
+    for (const uint32_t callee : called(state)) {
+      auto& list = callee >= kTargetTag ? targets_called : nfa.is_repeat(callee) ? repeats : rules;
+      list.push_back(callee);
     }
+    std::vector<Target> found;
     if (!rules.empty()) found.push_back({rule_start(rules, kStart), 0});
     for (const uint32_t repeat : repeats) {
-      const std::array<uint32_t, 1> key{nfa.repeat_of[repeat]};
-      found.push_back({store.intern(FamilyId::kRepeat, key), 0});
+      found.push_back({repeat_family.start(nfa.repeat_of[repeat]), 0});
     }
     add_json_starts(targets_called, found);
     return found;
@@ -279,9 +289,13 @@ struct RulesMachine::Impl final : Family {
   }
 
   Target resume(StateId state, Reg, SetId accepted, Reg, RegisterPool&) override {
+    return {after_call(state, accepted), 0};
+  }
+
+  StateId after_call(StateId state, SetId accepted) {
     const uint64_t key = uint64_t{state} << 32 | accepted;
     const auto found = resume_cache.find(key);
-    if (found != resume_cache.end()) return {found->second, 0};
+    if (found != resume_cache.end()) return found->second;
     const auto content = store.content(state);
     const auto returned = store.set(accepted);
     std::vector<Position> after;
@@ -295,7 +309,7 @@ struct RulesMachine::Impl final : Family {
     }
     const StateId target = after.empty() ? kDead : close(content[0], kInside, after);
     resume_cache.emplace(key, target);
-    return {target, 0};
+    return target;
   }
 
   StateId tail_state(StateId state) override {
@@ -308,71 +322,33 @@ struct RulesMachine::Impl final : Family {
   }
 
   StateId find_tail(StateId state) {
-    const auto content = store.content(state);
     std::vector<std::pair<uint32_t, SetId>> map;
-    RegisterPool regs;
     bool identity = true;
-    for (const Position p : content.subspan(2)) {
-      for (const CallEdge& call : nfa.nodes[p].calls) {
-        if (!is_pushed(content[1], call.callee)) continue;
-        const SetId one = store.intern_set({&call.callee, 1});
-        const StateId after = resume(state, 0, one, 0, regs).state;
-        const SetId returned = store.state(after).accepts;
-        map.push_back({call.callee, returned});
-        identity &= returned == one;
-      }
+    for (const uint32_t callee : called(state)) {
+      const SetId one = store.intern_set({&callee, 1});
+      const SetId returned = store.state(after_call(state, one)).accepts;
+      map.push_back({callee, returned});
+      identity &= returned == one;
     }
     return identity ? kDead : tail_family.make(map);
   }
 
-  // --- counted repeats -------------------------------------------------------------------------
-
-  // State [repeat index]; the register is the number of finished iterations, saturated where it no
-  // longer matters. Calls the body while the count is below the maximum.
-  struct RepeatFamily final : Family {
-    explicit RepeatFamily(Impl& machine_in) : machine(machine_in) {}
-
-    const RepeatRule& rule(StateId state) const {
-      return machine.nfa.repeats[machine.store.content(state)[0]];
-    }
-    void describe(std::span<const uint32_t>, State& state) override {
-      state.flags = kAccepts | kDynamicAccepts | kCalls | kHasRegister | kOrderedRegister;
-    }
-    // Once the minimum is reached, fewer finished iterations leave more to come.
-    bool dominates(StateId state, Reg a, Reg b) override {
-      return a <= b && a + 1 >= rule(state).min;
-    }
-    void expand(StateId, RowBuilder&) override {}
-    SetId accepted(StateId state, Reg count, const RegisterPool&) override {
-      const RepeatRule& repeat = rule(state);
-      return count >= std::max(repeat.min, 1U) ? machine.store.intern_set({&repeat.callee, 1})
-                                               : kEmptySet;
-    }
-    void callees(StateId state, Reg count, RegisterPool&, std::vector<Target>& out) override {
-      const RepeatRule& repeat = rule(state);
-      if (repeat.max == kUnbounded || count < repeat.max) {
-        StateId& start = body_starts.try_emplace(repeat.body, kDead).first->second;
-        if (start == kDead) start = machine.rule_start({&repeat.body, 1}, kStart);
-        out.push_back({start, 0});
+  std::span<const TokenEdge> token_edges(StateId state) {
+    const auto [entry, inserted] = token_cache.try_emplace(state);
+    if (inserted) {
+      std::vector<TokenEdge> edges;
+      const auto content = store.content(state);
+      for (const Position p : content.subspan(2)) {
+        for (const TokenSetEdge& edge : nfa.nodes[p].tokens) {
+          edges.push_back({edge.expr, close(content[0], kInside, {&edge.target, 1})});
+        }
       }
+      token_cache[state] = std::move(edges);
     }
-    Target resume(StateId state, Reg count, SetId, Reg, RegisterPool&) override {
-      const RepeatRule& repeat = rule(state);
-      const Reg last = repeat.max == kUnbounded ? std::max(repeat.min, 1U) : repeat.max;
-      return {state, std::min(count + 1, last)};
-    }
-    void mask_key(StateId state, Reg count, const RegisterPool&, KeyWords& key) override {
-      const RepeatRule& repeat = rule(state);
-      const uint32_t clip = machine.store.max_advance();
-      const uint32_t least = std::max(repeat.min, 1U);
-      key.push_back(state);
-      key.push_back(std::min(least - std::min(count, least), clip));
-      key.push_back(repeat.max == kUnbounded ? clip : std::min(repeat.max - count, clip));
-    }
+    return token_cache[state];
+  }
 
-    Impl& machine;
-    std::unordered_map<uint32_t, StateId> body_starts;
-  };
+  // --- tail calls ---
 
   // State [(callee, returned set)...]: what the frames of tail calls below would return.
   struct TailFamily final : Family {
@@ -431,6 +407,7 @@ struct RulesMachine::Impl final : Family {
   uint32_t root;
   RepeatFamily repeat_family;
   TailFamily tail_family;
+  Callers callers;
   std::vector<Frame> frames;
   std::unordered_map<SetId, uint32_t> frame_ids;
   std::unordered_map<StateId, std::vector<Target>> callee_cache;
@@ -459,9 +436,9 @@ uint32_t RulesMachine::num_positions() const {
 
 std::size_t RulesMachine::memory_bytes() const {
   const Impl& impl = *impl_;
-  return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family.body_starts,
-                                               impl.frames, impl.frame_ids, impl.callee_cache,
-                                               impl.resume_cache, impl.tail_cache, impl.token_cache,
+  return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family, impl.frames,
+                                               impl.frame_ids, impl.callee_cache, impl.resume_cache,
+                                               impl.tail_cache, impl.token_cache, impl.callers,
                                                impl.mark, impl.targets);
 }
 
@@ -469,19 +446,10 @@ StateId RulesMachine::compose_tails(StateId upper, StateId lower) {
   return impl_->tail_family.compose(upper, lower);
 }
 
+RulesMachine::Caller RulesMachine::caller(StateId state) { return impl_->callers.get(state); }
+
 std::span<const RulesMachine::TokenEdge> RulesMachine::token_edges(StateId state) {
-  const auto [entry, inserted] = impl_->token_cache.try_emplace(state);
-  if (inserted) {
-    std::vector<TokenEdge> edges;
-    const auto content = impl_->store.content(state);
-    for (const Position p : content.subspan(2)) {
-      for (const TokenSetEdge& edge : impl_->nfa.nodes[p].tokens) {
-        edges.push_back({edge.expr, impl_->close(content[0], kInside, {&edge.target, 1})});
-      }
-    }
-    impl_->token_cache[state] = std::move(edges);
-  }
-  return impl_->token_cache[state];
+  return impl_->token_edges(state);
 }
 
 }  // namespace maskwright

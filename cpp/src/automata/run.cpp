@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "maskwright/support/sorted_set.h"
+
 namespace maskwright {
 
 namespace {
@@ -20,6 +22,12 @@ StackRef Arena::join(StackRef a, StackRef b) {
   joined.reserve(left.size() + right.size());
   std::ranges::set_union(left, right, std::back_inserter(joined));
   return reference(joined);
+}
+
+StackRef Arena::without(StackRef a, StackRef b) {
+  std::vector<uint32_t> left;
+  std::ranges::set_difference(nodes(a), nodes(b), std::back_inserter(left));
+  return reference(left);
 }
 
 uint64_t ConfigSet::key_hash(const Config& config) {
@@ -48,14 +56,13 @@ ConfigSet::Added ConfigSet::add(const Config& config, Arena& arena) {
     }
   }
   if (found != kNone) {
-    const StackRef joined = arena.join(configs_[found].stack, config.stack);
-    if (joined == configs_[found].stack) return {found, Change::kNone};
-    configs_[found].stack = joined;
-    return {found, Change::kGrown};
+    const StackRef before = configs_[found].stack;
+    configs_[found].stack = arena.join(before, config.stack);
+    return {found, configs_[found].stack == before ? Change::kNone : Change::kGrown, before};
   }
   configs_.push_back(config);
   if (configs_.size() > kLinear + 1) index_[slot] = static_cast<uint32_t>(configs_.size());
-  return {static_cast<uint32_t>(configs_.size() - 1), Change::kAdded};
+  return {static_cast<uint32_t>(configs_.size() - 1), Change::kAdded, kBottom};
 }
 
 void ConfigSet::rehash() {
@@ -109,36 +116,62 @@ void Runner::add(Config config, Arena& arena, ConfigSet& out) {
   }
 }
 
+// Returns first, each stack node once, then calls: so a caller is pushed on all that is below it,
+// once, and the nodes that a text makes are at most its bytes times the states.
 void Runner::close(ConfigSet& set, Arena& arena, std::vector<SetId>* returned) {
-  work_.clear();
-  constexpr uint16_t kMoves = kAccepts | kCalls;
-  for (uint32_t i = 0; i < set.size(); ++i) {
-    if ((store_.state(set[i].state).flags & kMoves) != 0) work_.push_back(i);
-  }
-  std::vector<uint32_t> todo;
-  todo.swap(work_);
-  while (!todo.empty()) {
-    const Config config = set[todo.back()];
-    todo.pop_back();
-    if (const SetId accepts = accepted(config, arena); accepts != kEmptySet) {
-      for (const uint32_t id : arena.nodes(config.stack)) {
-        if (id == kBottom) {
-          if (returned != nullptr) returned->push_back(accepts);
-          continue;
-        }
-        const Config after = resume(arena.node(id), accepts, config.reg, arena);
-        if (after.state == kDead) continue;
-        const auto [index, change] = set.add(after, arena);
-        if (change != ConfigSet::Change::kNone) todo.push_back(index);
-      }
+  pops_.clear();
+  calls_.clear();
+  called_.clear();
+  for (uint32_t i = 0; i < set.size(); ++i) note_moves(set, i, set[i].stack);
+  std::size_t next_call = 0;
+  while (true) {
+    if (!pops_.empty()) {
+      const Fresh fresh = pops_.back();
+      pops_.pop_back();
+      pop(fresh, arena, set, returned);
+    } else if (next_call < calls_.size()) {
+      const uint32_t index = calls_[next_call++];
+      called_[index] = false;
+      add_callees(set[index], arena, set);
+    } else {
+      return;
     }
-    if ((store_.state(config.state).flags & kCalls) != 0) add_callees(config, arena, set, todo);
   }
-  work_.swap(todo);
 }
 
-void Runner::add_callees(const Config& config, Arena& arena, ConfigSet& set,
-                         std::vector<uint32_t>& work) {
+// What a configuration with new stacks does without reading.
+void Runner::note_moves(const ConfigSet& set, uint32_t index, StackRef fresh) {
+  const uint16_t flags = store_.state(set[index].state).flags;
+  if ((flags & kAccepts) != 0) pops_.push_back({index, fresh});
+  if ((flags & kCalls) == 0) return;
+  if (called_.size() <= index) called_.resize(index + 1);
+  if (!called_[index]) calls_.push_back(index);
+  called_[index] = true;
+}
+
+// Adds a configuration, and notes what it does that is new.
+void Runner::reach(const Config& config, Arena& arena, ConfigSet& set) {
+  const auto [index, change, before] = set.add(config, arena);
+  if (change == ConfigSet::Change::kNone) return;
+  const bool grown = change == ConfigSet::Change::kGrown;
+  note_moves(set, index, grown ? arena.without(config.stack, before) : config.stack);
+}
+
+void Runner::pop(const Fresh& fresh, Arena& arena, ConfigSet& set, std::vector<SetId>* returned) {
+  const Config config = set[fresh.index];
+  const SetId accepts = accepted(config, arena);
+  if (accepts == kEmptySet) return;
+  for (const uint32_t id : arena.nodes(fresh.stack)) {
+    if (id == kBottom) {
+      if (returned != nullptr) returned->push_back(accepts);
+      continue;
+    }
+    const Config after = resume(arena.node(id), accepts, config.reg, arena);
+    if (after.state != kDead) reach(after, arena, set);
+  }
+}
+
+void Runner::add_callees(const Config& config, Arena& arena, ConfigSet& set) {
   const State& state = store_.state(config.state);
   callees_.clear();
   if (state.callee != kDead) {
@@ -149,38 +182,47 @@ void Runner::add_callees(const Config& config, Arena& arena, ConfigSet& set,
   if (callees_.empty()) return;
   const StackRef stack = push(config, arena);
   for (const Target& callee : callees_) {
-    if (callee.state == kDead) continue;
-    const auto [index, change] = set.add({callee.state, callee.reg, 0, stack}, arena);
-    if (change != ConfigSet::Change::kNone) work.push_back(index);
+    if (callee.state != kDead) reach({callee.state, callee.reg, 0, stack}, arena, set);
   }
 }
 
 StackRef Runner::push(const Config& config, Arena& arena) {
   const State& state = store_.state(config.state);
-  if ((state.flags & kTailCalls) == 0) return arena.push(config.state, config.reg, config.stack);
-  const StateId tail = store_.family(state.family).tail_state(config.state);
-  if (tail == kDead) return config.stack;
-  // Neighbouring renamings merge, so that tail recursion does not grow the stack.
-  StackRef result = kBottom;
-  StackRef plain = kBottom;
-  bool any = false;
-  bool any_plain = false;
-  const auto join = [&](StackRef& target, bool& started, StackRef ref) {
-    target = started ? arena.join(target, ref) : ref;
-    started = true;
-  };
-  const std::vector<uint32_t> below(arena.nodes(config.stack).begin(),
-                                    arena.nodes(config.stack).end());
-  for (const uint32_t id : below) {
-    if (id != kBottom && store_.state(arena.node(id).state).family == FamilyId::kTail) {
-      const Arena::Node node = arena.node(id);
-      join(result, any, arena.push(rules_.compose_tails(tail, node.state), 0, node.below));
-    } else {
-      join(plain, any_plain, id);
-    }
+  if ((state.flags & kTailCalls) != 0) return push_tail(config, arena);
+  if (state.family != FamilyId::kRules) {
+    return arena.push(config.state, config.reg, config.stack);
   }
-  if (any_plain) join(result, any, arena.push(tail, 0, plain));
-  return result;
+  const auto [caller, loops] = rules_.caller(config.state);
+  if (!loops) return arena.push(caller, 0, config.stack);
+  return push_merged(caller, config.stack, arena, [&](uint32_t below) {
+    return arena.node(below).state == caller ? below : kBottom;
+  });
+}
+
+// Neighbouring renamings merge, so that tail recursion does not grow the stack.
+StackRef Runner::push_tail(const Config& config, Arena& arena) {
+  const StateId tail = store_.family(store_.state(config.state).family).tail_state(config.state);
+  if (tail == kDead) return config.stack;
+  return push_merged(tail, config.stack, arena, [&](uint32_t below) {
+    const Arena::Node node = arena.node(below);
+    if (store_.state(node.state).family != FamilyId::kTail) return kBottom;
+    return arena.push(rules_.compose_tails(tail, node.state), 0, node.below);
+  });
+}
+
+// Pushes a caller without a register. `merge(node)`: the node that is the caller on top of one, or
+// kBottom if they don't merge.
+template <typename Merge>
+StackRef Runner::push_merged(StateId caller, StackRef stack, Arena& arena, const Merge& merge) {
+  std::vector<uint32_t> tops;
+  std::vector<uint32_t> plain;
+  for (const uint32_t id : arena.nodes(stack)) {
+    const uint32_t merged = id == kBottom ? kBottom : merge(id);
+    (merged == kBottom ? plain : tops).push_back(merged == kBottom ? id : merged);
+  }
+  if (!plain.empty()) tops.push_back(arena.push(caller, 0, arena.reference(plain)));
+  make_set(tops);
+  return arena.reference(tops);
 }
 
 // Drops nodes whose continuations another node of the set has too: of a counted repeat, more
@@ -220,6 +262,27 @@ StackRef Runner::prune(StackRef stack, Arena& arena) const {
 void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out) {
   for (const Config& config : closed) scan_one(config, byte, arena, out);
   for (std::size_t i = 0; i < out.size(); ++i) out.set_stack(i, prune(out[i].stack, arena));
+  if (out.size() > 1) drop_dominated(out, arena);
+}
+
+// The same for configurations: of a repeat, more finished iterations on the same stacks. Unless
+// only they may end it: callers have an iteration to come, configurations may have none.
+void Runner::drop_dominated(ConfigSet& set, Arena& arena) {
+  const auto dominated = [&](const Config& config) {
+    const State& state = store_.state(config.state);
+    if ((state.flags & kOrderedRegister) == 0) return false;
+    const SetId accepts = accepted(config, arena);
+    return std::ranges::any_of(set.configs(), [&](const Config& other) {
+      return other.state == config.state && other.reg != config.reg && other.run == config.run &&
+             (accepts == kEmptySet || accepts == accepted(other, arena)) &&
+             store_.family(state.family).dominates(config.state, other.reg, config.reg) &&
+             std::ranges::includes(arena.nodes(other.stack), arena.nodes(config.stack));
+    });
+  };
+  if (std::ranges::none_of(set.configs(), dominated)) return;
+  std::vector<Config> kept;
+  std::ranges::remove_copy_if(set.configs(), std::back_inserter(kept), dominated);
+  set.assign(kept);
 }
 
 // Nearly every token is read by one configuration, and most of its bytes by rows alone.

@@ -233,9 +233,10 @@ bool KeyFrames::find_region(const View& at, std::span<const uint32_t> words, Fre
     }
     return std::span<const Lang::Arc>(kept);
   };
+  const auto no_class = [](std::span<const CodeRange>) { return 0U; };
   const auto endless = [&](uint32_t state) { return any_left(state, kUnbounded); };
   const TextRegion region =
-      find_text_region([&](uint32_t state) { return arcs_to(state, endless); },
+      find_text_region([&](uint32_t state) { return arcs_to(state, endless); }, no_class,
                        lang.place(at.position), store_.max_advance());
   if (region.length != kUnbounded) return false;
   run = region.run;

@@ -60,7 +60,9 @@ struct LangTable::Impl {
   }
 
   LangId of_term(std::vector<std::unique_ptr<Lang>>& langs, TermId term) {
-    return get_or_make(langs, {kTerm, term}, [&] { return compiler.make_lang(term); });
+    const LangId id = get_or_make(langs, {kTerm, term}, [&] { return compiler.make_lang(term); });
+    term_of.emplace(id, term);
+    return id;
   }
 
   TermId any_term() { return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone); }
@@ -78,6 +80,7 @@ struct LangTable::Impl {
   EagerBudget budget;
   PatternCompiler compiler;
   std::map<std::vector<uint32_t>, LangId> by_key;
+  std::unordered_map<LangId, TermId> term_of;
   std::unordered_map<std::string, LangId> numbers_by_key;
   struct Number {
     NumberSpec spec;
@@ -101,7 +104,7 @@ LangTable::~LangTable() { langs_.clear(); }
 std::size_t LangTable::memory_bytes() const {
   const Impl& impl = *impl_;
   return heap_block(sizeof(Impl)) + heap_bytes(langs_) +
-         heap_bytes(impl.ascii, impl.classes, impl.terms, impl.compiler, impl.by_key,
+         heap_bytes(impl.ascii, impl.classes, impl.terms, impl.compiler, impl.by_key, impl.term_of,
                     impl.numbers_by_key, impl.numbers, impl.owned, impl.literals);
 }
 
@@ -214,6 +217,22 @@ std::unique_ptr<TableLang> LangTable::Impl::filter(std::size_t literal_list,
   }
   if (packed.empty()) return std::make_unique<DfaLang>(Dfa{}, limits);
   return std::make_unique<LiteralsLang>(std::move(packed));
+}
+
+LangTable::Counted LangTable::counted(LangId lang) {
+  TermPool& terms = impl_->terms;
+  const auto term = impl_->term_of.find(lang);
+  if (term == impl_->term_of.end() || terms.kind(term->second) != TermKind::kRepeat) {
+    return {lang, 0, kUnbounded};
+  }
+  const auto content = terms.content(term->second);
+  const uint32_t min = content[1];
+  const uint32_t max = content[2];
+  if (terms.kind(content[0]) != TermKind::kClass || (min <= 1 && max == kNone)) {
+    return {lang, 0, kUnbounded};
+  }
+  const LangId each = impl_->of_term(langs_, terms.repeat(content[0], 0, kNone));
+  return {each, min, max == kNone ? kUnbounded : max};
 }
 
 LangId LangTable::complement(LangId lang) {

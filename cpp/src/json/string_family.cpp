@@ -24,7 +24,8 @@ SetId intern_ids(Store& store, std::vector<uint32_t>& ids) {
 
 }  // namespace
 
-StringFrames::StringFrames(Store& store, Langs langs) : store_(store), langs_(std::move(langs)) {
+StringFrames::StringFrames(Store& store, Langs langs, Counted counted)
+    : store_(store), langs_(std::move(langs)), counted_(std::move(counted)) {
   moves_.push_back({kDead, 0, 0, false, true});
 }
 
@@ -42,12 +43,16 @@ bool StringFrames::View::bounded() const {
 StateId StringFrames::start(std::span<const StringItem> items) {
   std::vector<Item> live;
   for (const StringItem& item : items) {
-    if (item.min > item.max) continue;
-    Lang& lang = langs_(item.lang);
+    const auto [each, least, most] =
+        counted_ ? counted_(item.lang) : LangTable::Counted{item.lang, 0, kUnbounded};
+    const uint32_t min = std::max(item.min, least);
+    const uint32_t max = std::min(item.max, most);
+    if (min > max) continue;
+    Lang& lang = langs_(each);
     const uint32_t state = lang.start();
-    if (state == kDeadLang || !lang.can_finish(state, item.min, item.max)) continue;
+    if (state == kDeadLang || !lang.can_finish(state, min, max)) continue;
     const std::array<uint32_t, 1> id{item.accept};
-    live.push_back({item.lang, state, item.min, item.max, store_.intern_set(id)});
+    live.push_back({each, state, min, max, store_.intern_set(id)});
   }
   return live.empty() ? kDead : intern(Spelling::kBetween, 0, live);
 }
@@ -265,13 +270,22 @@ bool StringFrames::reads_all(StateId state, Reg reg, const RegisterPool& /*regs*
   // No token comes near the upper bound, so the item is alive wherever it is; or it is until the
   // same count in all of the region.
   if (length == kUnbounded && reg < at.clipped) return true;
-  if (length != kUnbounded || known.last_count == kUnbounded) return false;
-  length = known.last_count - std::min(reg, known.last_count);
+  uint32_t last = known.last_count;
+  if (length == kUnbounded && last == kUnbounded) {
+    run = known.near.run;
+    length = known.near.length;
+    last = known.near_last_count;
+  }
+  if (length != kUnbounded || last == kUnbounded) return false;
+  length = last - std::min(reg, last);
   return length != 0;
 }
 
 StringFrames::Region StringFrames::any_text() {
-  Region all{{{kSpelledText, {}, true}, kUnbounded, {}}, false, kUnbounded};
+  Region all;
+  all.text.length = kUnbounded;
+  all.text.run.text = kSpelledText;
+  all.text.run.others_known = true;
   all.text.run.others.add('"');
   return all;
 }
@@ -281,15 +295,22 @@ StringFrames::Region StringFrames::find_region(const View& at) {
   if (at.spelling != Spelling::kBetween) return {};
   for (uint32_t i = 0; i < at.size(); ++i) {
     const Item item = at.item(i);
-    if (item.min != 0 || (at.size() > 1 && item.max != kUnbounded)) continue;
+    const bool hindered = item.min != 0 && horizon(item.lang) != 0;
+    if (hindered || (at.size() > 1 && item.max != kUnbounded)) continue;
     Lang& lang = langs_(item.lang);
     if (!item.bounded() && lang.reads_everything()) return any_text();
-    Region found{find_text_region([&](uint32_t state) { return lang.arcs(state); }, item.state,
-                                  store_.max_advance()),
-                 item.bounded(), kUnbounded};
+    const RegionArcs arcs = [&](uint32_t state) { return lang.arcs(state); };
+    const CodeClassOf code_class = [&](auto ranges) { return store_.code_class(ranges); };
+    Region found;
+    found.text = find_text_region(arcs, code_class, item.state, store_.max_advance());
+    found.bounded = item.max != kUnbounded;
     const bool any = found.text.length == kUnbounded && found.text.run.text == kSpelledText;
     if (at.size() > 1 && !any) continue;
     if (found.bounded) found.last_count = last_count(item, found.text);
+    if (found.bounded && found.last_count == kUnbounded) {
+      found.near = find_own_region(arcs, code_class, item.state);
+      found.near_last_count = last_count(item, found.near);
+    }
     return found;
   }
   return {};
@@ -403,8 +424,9 @@ uint32_t StringFrames::shortest(const Item& item, uint32_t state) {
 }
 
 std::unique_ptr<StringFamily> make_string_family(Store& store, LangTable& langs) {
-  auto family =
-      std::make_unique<StringFrames>(store, [&langs](LangId id) -> Lang& { return langs.get(id); });
+  auto family = std::make_unique<StringFrames>(
+      store, [&langs](LangId id) -> Lang& { return langs.get(id); },
+      [&langs](LangId id) { return langs.counted(id); });
   return family;
 }
 

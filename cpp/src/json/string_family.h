@@ -5,6 +5,9 @@
 // moved over the code point whose bytes are still being read. Items are sorted by {lang, lang
 // state, min, max}, equal ones are one item with a set of callee ids.
 //
+// A language that counts characters of one class, as [a-z]{1,200}, is read as the language of all
+// texts of the class, and the counts become bounds.
+//
 // Register: the number of code points whose spelling has begun, 0 while no item has bounds. An item
 // lives while some completion has a length within its bounds; dead items leave the state. A lower
 // bound that is reached is set to 0, so a string with minLength 1 becomes a plain one after its
@@ -44,8 +47,10 @@ namespace maskwright {
 class StringFrames final : public StringFamily {
  public:
   using Langs = std::function<Lang&(LangId)>;
+  using Counted = std::function<LangTable::Counted(LangId)>;
 
-  StringFrames(Store& store, Langs langs);
+  // `counted`: LangTable::counted; null: no language is.
+  StringFrames(Store& store, Langs langs, Counted counted = nullptr);
 
   StateId start(std::span<const StringItem> items) override;
   void describe(std::span<const uint32_t> content, State& state) override;
@@ -104,7 +109,10 @@ class StringFrames final : public StringFamily {
     TextRegion text;
     bool bounded = false;  // the item that it is of
     uint32_t last_count = kUnbounded;
-    std::size_t memory_bytes() const { return heap_bytes(text); }
+    // Instead, near the upper bound, where there is no such count.
+    TextRegion near;
+    uint32_t near_last_count = kUnbounded;
+    std::size_t memory_bytes() const { return heap_bytes(text, near); }
   };
 
   static View view(std::span<const uint32_t> content);
@@ -132,6 +140,7 @@ class StringFrames final : public StringFamily {
 
   Store& store_;
   Langs langs_;
+  Counted counted_;
   std::vector<Move> moves_;  // 0 = the closing quote
   std::unordered_map<uint64_t, uint32_t> move_ids_;
   std::unordered_map<LangId, uint32_t> horizons_;  // length_horizon() may cost

@@ -16,6 +16,8 @@ namespace {
 
 using Arcs = std::span<const Lang::Arc>;
 
+uint32_t no_class(std::span<const CodeRange> /*ranges*/) { return 0; }
+
 constexpr std::size_t kMaxStates = 320;
 constexpr uint32_t kMaxCuts = 8;
 constexpr int kMostMissing = 4;  // of the bytes that begin code points beyond ASCII
@@ -32,6 +34,9 @@ CodeRange begun_by(uint8_t lead) {
   return {(low & 0x7) << 18, ((low & 0x7) << 18) + 0x3FFFF};
 }
 
+constexpr uint32_t kFirstBeyond = 0x80;
+constexpr uint32_t kFirstSurrogate = 0xD800;
+constexpr uint32_t kLastSurrogate = 0xDFFF;
 constexpr uint8_t kFirstLead = 0xC2;
 constexpr uint8_t kLastLead = 0xF4;
 
@@ -40,11 +45,14 @@ constexpr uint8_t kLastLead = 0xF4;
 struct Reads {
   ByteSet bytes;
   TextClass text;
+  std::vector<CodeRange> beyond;  // the code points beyond ASCII
 };
 
 Reads all_read() {
   static const Reads all = [] {
-    Reads made{{}, kSpelledText};
+    Reads made{{},
+               kSpelledText,
+               {{kFirstBeyond, kFirstSurrogate - 1}, {kLastSurrogate + 1, kMaxCodePoint}}};
     for (uint32_t byte = 0x20; byte <= kLastLead; ++byte) {
       if (byte < 0x80 ? kRawText.has(static_cast<uint8_t>(byte)) : byte >= kFirstLead) {
         made.bytes.add(static_cast<uint8_t>(byte));
@@ -53,6 +61,22 @@ Reads all_read() {
     return made;
   }();
   return all;
+}
+
+std::vector<CodeRange> without(std::span<const CodeRange> ranges,
+                               std::span<const CodeRange> removed) {
+  std::vector<CodeRange> left;
+  std::size_t i = 0;
+  for (CodeRange range : ranges) {
+    while (i < removed.size() && removed[i].hi < range.lo) ++i;
+    for (std::size_t j = i; j < removed.size() && removed[j].lo <= range.hi; ++j) {
+      if (removed[j].lo > range.lo) left.push_back({range.lo, removed[j].lo - 1});
+      range.lo = removed[j].hi + 1;
+      if (range.lo > range.hi) break;
+    }
+    if (range.lo <= range.hi) left.push_back(range);
+  }
+  return left;
 }
 
 std::vector<CodeRange> read_by(Arcs arcs) {
@@ -67,7 +91,7 @@ std::vector<CodeRange> read_by(Arcs arcs) {
   return covered;
 }
 
-Reads reads_of(Arcs arcs) {
+Reads reads_of(Arcs arcs, const CodeClassOf& code_class) {
   const std::vector<CodeRange> covered = read_by(arcs);
   if (langs::is_all_code_points(covered)) return all_read();
   Reads reads;
@@ -79,7 +103,8 @@ Reads reads_of(Arcs arcs) {
       reads.text.add(byte);
       reads.bytes.add(byte);
     }
-    if (range.hi < 0x80) continue;
+    if (range.hi < kFirstBeyond) continue;
+    reads.beyond.push_back({std::max(range.lo, kFirstBeyond), range.hi});
     for (uint32_t lead = kFirstLead; lead <= kLastLead; ++lead) {
       const CodeRange own = begun_by(static_cast<uint8_t>(lead));
       if (own.lo > range.hi || own.hi < range.lo) continue;
@@ -87,15 +112,20 @@ Reads reads_of(Arcs arcs) {
       if (range.lo <= own.lo && own.hi <= range.hi) present |= uint64_t{1} << (lead - 0xC0);
     }
   }
+  if (!reads.beyond.empty()) reads.text.kept = code_class(reads.beyond);
+  if (reads.text.kept != 0) return reads;
   constexpr uint64_t kAll = ((uint64_t{1} << (kLastLead - 0xC0 + 1)) - 1) & ~uint64_t{3};
   reads.text.beyond_ascii = std::popcount(kAll & ~present) <= kMostMissing;
   reads.text.missing = reads.text.beyond_ascii ? kAll & ~present : 0;
   return reads;
 }
 
+bool has_all_beyond(const TextClass& text) { return text.beyond_ascii && text.missing == 0; }
+
 bool within(const TextClass& inner, const TextClass& outer) {
   return outer.covers_ascii_of(inner) && (outer.escapes || !inner.escapes) &&
-         (!inner.beyond_ascii || (outer.beyond_ascii && (outer.missing & ~inner.missing) == 0));
+         (!inner.beyond_ascii || (outer.beyond_ascii && (outer.missing & ~inner.missing) == 0)) &&
+         (inner.kept == 0 || inner.kept == outer.kept || has_all_beyond(outer));
 }
 
 TextClass both(const TextClass& a, const TextClass& b) {
@@ -105,6 +135,8 @@ TextClass both(const TextClass& a, const TextClass& b) {
   out.missing = a.missing | b.missing;
   out.beyond_ascii = a.beyond_ascii && b.beyond_ascii && std::popcount(out.missing) <= kMostMissing;
   if (!out.beyond_ascii) out.missing = 0;
+  if (a.kept == b.kept || has_all_beyond(b)) out.kept = a.kept;
+  if (has_all_beyond(a)) out.kept = b.kept;
   return out;
 }
 
@@ -115,35 +147,83 @@ void add_others(const Reads& reads, const TextClass& text, ByteSet& others) {
   });
 }
 
-// A code point of the range can be part of a text of the class.
-bool meets(const TextClass& text, const Lang::Arc& arc) {
-  if (text.escapes || (text.beyond_ascii && arc.hi >= 0x80)) return true;
+// A code point of the range can be part of a text of the class; `kept`: those that it keeps.
+bool meets(const TextClass& text, std::span<const CodeRange> kept, const Lang::Arc& arc) {
+  if (text.escapes || (text.beyond_ascii && arc.hi >= kFirstBeyond)) return true;
+  const auto next = std::ranges::lower_bound(kept, arc.lo, {}, &CodeRange::hi);
+  if (next != kept.end() && next->lo <= arc.hi) return true;
   for (uint32_t c = arc.lo; c <= std::min<uint32_t>(arc.hi, 0x7F); ++c) {
     if (text.has(static_cast<uint8_t>(c))) return true;
   }
   return false;
 }
 
+std::vector<CodeRange> joined(std::vector<CodeRange> ranges) {
+  std::ranges::sort(ranges, {}, &CodeRange::lo);
+  std::vector<CodeRange> out;
+  for (const CodeRange range : ranges) {
+    if (!out.empty() && range.lo <= out.back().hi + 1) {
+      out.back().hi = std::max(out.back().hi, range.hi);
+    } else {
+      out.push_back(range);
+    }
+  }
+  return out;
+}
+
 // Follows text of a class until that is the class of a region.
 class RegionFinder {
  public:
-  RegionFinder(const RegionArcs& arcs, uint32_t start, uint32_t longest)
-      : arcs_(arcs), start_(start), longest_(longest) {}
+  RegionFinder(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t start,
+               uint32_t longest)
+      : arcs_(arcs), code_class_(code_class), start_(start), longest_(longest) {}
 
   TextRegion run() {
-    text_ = reads_of(arcs_(start_)).text;
+    take(reads_of(arcs_(start_), code_class_));
     for (uint32_t cut = 0; cut < kMaxCuts && !text_.empty(); ++cut) {
-      const std::optional<TextClass> cut_down = follow();
+      const std::optional<Reads> cut_down = follow();
       if (!cut_down.has_value()) return closed_ ? region() : TextRegion{};
-      text_ = *cut_down;
+      take(*cut_down);
     }
     return {};
   }
 
+  // Of the text that leads the start back to itself.
+  TextRegion run_own() {
+    std::vector<Lang::Arc> back;
+    for (const Lang::Arc& arc : arcs_(start_)) {
+      if (arc.target == start_) back.push_back(arc);
+    }
+    take(reads_of(back, code_class_));
+    if (text_.empty()) return {};
+    add(reads_of(arcs_(start_), code_class_));
+    states_ = {start_};
+    return region();
+  }
+
  private:
+  void take(const Reads& reads) {
+    text_ = reads.text;
+    kept_ = reads.text.kept == 0 ? std::vector<CodeRange>{} : reads.beyond;
+  }
+
+  // Notes what is read and not of the class.
+  void add(const Reads& reads) {
+    if (text_.kept == 0) {
+      add_others(reads, text_, others_);
+      return;
+    }
+    reads.bytes.each([&](uint8_t byte) {
+      if (byte < kFirstBeyond && !text_.has(byte)) others_.add(byte);
+    });
+    const auto left = without(reads.beyond, kept_);
+    other_codes_.insert(other_codes_.end(), left.begin(), left.end());
+  }
+
   // What is left of the class where it is too large; nothing if it isn't, or at a limit.
-  std::optional<TextClass> follow() {
+  std::optional<Reads> follow() {
     others_ = {};
+    other_codes_.clear();
     closed_ = false;
     std::unordered_set<uint32_t> seen{start_};
     std::vector<uint32_t> layer{start_};
@@ -151,11 +231,15 @@ class RegionFinder {
       std::vector<uint32_t> next;
       for (const uint32_t state : layer) {
         const Arcs arcs = arcs_(state);
-        const Reads reads = reads_of(arcs);
-        if (!within(text_, reads.text)) return both(text_, reads.text);
-        add_others(reads, text_, others_);
+        const Reads reads = reads_of(arcs, code_class_);
+        if (!within(text_, reads.text)) {
+          const TextClass text = both(text_, reads.text);
+          return Reads{{}, text, text.kept == text_.kept ? kept_ : reads.beyond};
+        }
+        add(reads);
         for (const Lang::Arc& arc : arcs) {
-          if (meets(text_, arc) && seen.insert(arc.target).second) next.push_back(arc.target);
+          if (meets(text_, kept_, arc) && seen.insert(arc.target).second)
+            next.push_back(arc.target);
         }
         if (seen.size() > kMaxStates) return std::nullopt;
       }
@@ -167,17 +251,24 @@ class RegionFinder {
     return std::nullopt;
   }
 
-  TextRegion region() const {
-    TextRegion found{{text_, others_, true}, kUnbounded, states_};
+  TextRegion region() {
+    TextRegion found{{text_, others_, 0, true}, kUnbounded, states_};
+    if (!other_codes_.empty()) {
+      found.run.other_codes = code_class_(joined(std::move(other_codes_)));
+      if (found.run.other_codes == 0) return {};
+    }
     found.run.others.add('"');
     if (!text_.escapes) found.run.others.add('\\');
     return found;
   }
 
   const RegionArcs& arcs_;
+  const CodeClassOf& code_class_;
   uint32_t start_, longest_;
   TextClass text_;
+  std::vector<CodeRange> kept_;  // those that text_.kept stands for
   ByteSet others_;
+  std::vector<CodeRange> other_codes_;  // in any order
   bool closed_ = false;
   std::vector<uint32_t> states_;
 };
@@ -189,7 +280,7 @@ uint32_t next_in_chain(Arcs arcs, TextClass& text) {
     if (arc.hi >= 0x80 || (target != kDeadLang && target != arc.target)) return kDeadLang;
     target = arc.target;
   }
-  text = reads_of(arcs).text;
+  text = reads_of(arcs, no_class).text;
   return target;
 }
 
@@ -207,7 +298,7 @@ TextRegion find_chain(const RegionArcs& arcs, uint32_t state) {
       at = target;
       continue;
     }
-    const Reads reads = reads_of(arcs(at));
+    const Reads reads = reads_of(arcs(at), no_class);
     if (reads.text.has_any_of(chain.run.text)) return {};
     add_others(reads, chain.run.text, chain.run.others);
     return chain;
@@ -218,7 +309,7 @@ TextRegion find_chain(const RegionArcs& arcs, uint32_t state) {
 }  // namespace
 
 void add_bytes_read(Arcs arcs, const TextClass& text, ByteSet& bytes) {
-  add_others(reads_of(arcs), text, bytes);
+  add_others(reads_of(arcs, no_class), text, bytes);
 }
 
 bool all_lead_to(uint32_t target, std::span<const Lang::Arc> arcs) {
@@ -226,8 +317,13 @@ bool all_lead_to(uint32_t target, std::span<const Lang::Arc> arcs) {
   return std::ranges::all_of(arcs, leads_there) && langs::is_all_code_points(read_by(arcs));
 }
 
-TextRegion find_text_region(const RegionArcs& arcs, uint32_t state, uint32_t longest) {
-  const TextRegion region = RegionFinder(arcs, state, longest).run();
+TextRegion find_own_region(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t state) {
+  return RegionFinder(arcs, code_class, state, 0).run_own();
+}
+
+TextRegion find_text_region(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t state,
+                            uint32_t longest) {
+  const TextRegion region = RegionFinder(arcs, code_class, state, longest).run();
   return region.length != 0 ? region : find_chain(arcs, state);
 }
 

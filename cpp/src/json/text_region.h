@@ -17,6 +17,7 @@
 
 #include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
+#include "maskwright/support/code_points.h"
 #include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
@@ -31,9 +32,14 @@ struct TextRegion {
 
 // What may follow a state as far as the text goes on.
 using RegionArcs = std::function<std::span<const Lang::Arc>(uint32_t state)>;
+// TokenTexts::code_class.
+using CodeClassOf = std::function<uint32_t(std::span<const CodeRange>)>;
 
 // `longest`: no text is longer, in code points.
-TextRegion find_text_region(const RegionArcs& arcs, uint32_t state, uint32_t longest);
+TextRegion find_text_region(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t state,
+                            uint32_t longest);
+// The same of the text that leads the state back to itself.
+TextRegion find_own_region(const RegionArcs& arcs, const CodeClassOf& code_class, uint32_t state);
 
 // The bytes at which the spelling of a code point that is read may begin, and are not of the class.
 void add_bytes_read(std::span<const Lang::Arc> arcs, const TextClass& text, ByteSet& bytes);

@@ -11,6 +11,9 @@ namespace maskwright {
 
 namespace {
 
+// In keys: no state's id, and no key of a child is that short.
+constexpr uint32_t kNothingBelow = 0;
+
 // Behind a shared pointer.
 std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
   return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
@@ -270,13 +273,27 @@ void MaskStore::append_key(const Config& config, Arena& arena, KeyWords& key) {
   }
 }
 
+// A frame of the rules behind which nothing comes: masks with and without what they may return
+// would differ in most tokens of a free text.
+bool MaskStore::is_alone(const Config& config, const Arena& arena) const {
+  const FamilyId family = store_.state(config.state).family;
+  if (family != FamilyId::kRules && family != FamilyId::kRepeat) return false;
+  return std::ranges::all_of(arena.nodes(config.stack), [&](uint32_t id) {
+    if (id == kBottom) return true;
+    const Arena::Node node = arena.node(id);
+    return node.below == kBottom && store_.state(node.state).family == FamilyId::kTail;
+  });
+}
+
 uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
+  const bool alone = is_alone(config, arena);
   key_words_.clear();
+  if (alone) key_words_.push_back(kNothingBelow);
   append_key(config, arena, key_words_);
   const uint32_t key = keys_.intern(key_words_, 0).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
-  walk_->walk_frame(walk_->localise(config, arena));
+  walk_->walk_frame(walk_->localise(config, arena), alone);
   return keep(key);
 }
 
@@ -312,7 +329,6 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
 
 // Below the root frame nothing follows: the tokens that end exactly where it returned.
 uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
-  static constexpr uint32_t kNothingBelow = 0;  // no child key is that short
   const uint32_t escapes_id = entries_[parent].escapes;
   const uint32_t key = keys_.intern({&kNothingBelow, 1}, escapes_id + 1).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;

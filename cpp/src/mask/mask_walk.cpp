@@ -39,6 +39,8 @@ void MaskWalk::begin() {
   starts_.clear();
   next_start_ = 0;
   spelled_ = false;
+  alone_ = false;
+  memo_.clear();
   levels_.resize(vocabulary_.max_token_length() + 1);
   bundles_.resize(levels_.size());
   if (found_.size() != vocabulary_.mask_words()) {  // the thread walked for another vocabulary
@@ -108,7 +110,8 @@ std::size_t MaskWalk::memory_bytes() const {
 
 // --- where it starts -----------------------------------------------------------------------------
 
-void MaskWalk::walk_frame(const Config& local) {
+void MaskWalk::walk_frame(const Config& local, bool alone) {
+  alone_ = alone;
   const State& state = store_.state(local.state);
   levels_[0].set.clear();
   levels_[0].set.add(local, *arena_);
@@ -141,10 +144,12 @@ void MaskWalk::add_token_symbols(StateId state) {
 // tokens. Null, and nothing taken, if there are none to take.
 std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
   if (!store_.shortcuts().token_classes) return nullptr;
+  // A frame that may return goes on in another behind every word.
+  if ((store_.state(config.state).flags & kAccepts) != 0 && !alone_) return nullptr;
   uint32_t length = 0;
   const FreeRun run = free_run(config, length);
   if (!run.others_known || run.text.empty()) return nullptr;
-  auto residue = vocabulary_.classes().residue(run.others);
+  auto residue = vocabulary_.classes().residue(run.others, run.other_codes);
   if (residue != nullptr) result_.text = vocabulary_.classes().words(run.text, length);
   if (result_.text == nullptr) return nullptr;
   spelled_ = run.text == kSpelledText && length >= vocabulary_.max_token_length();

@@ -23,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "mask/set_memo.h"
 #include "maskwright/automata/run.h"
 #include "maskwright/trie/trie.h"
 
@@ -52,7 +53,8 @@ class MaskWalk {
   // The configuration with its register in the walk's arena and an unknown stack.
   Config localise(const Config& config, Arena& arena);
   // From the root of the trie; `local` is not closed.
-  void walk_frame(const Config& local);
+  // `alone`: nothing follows the frame, so that returning is the end of the text.
+  void walk_frame(const Config& local, bool alone);
   // Adds a configuration to start with at a node; nodes in ascending order.
   void start_at(uint32_t node, const Config& local) { starts_.push_back({node, local, false}); }
   void walk_starts();
@@ -86,6 +88,7 @@ class MaskWalk {
     Config config;
     const Row* row = nullptr;
     ConfigSet set;
+    uint32_t memo = SetMemo::kUnknown;  // the number of what is closed here
 
     // How far the walk below has come.
     Below below{0, 0, nullptr};
@@ -150,6 +153,8 @@ class MaskWalk {
   static bool next_child(Depth& from, Place& place);
   bool step(const Edge& edge, uint32_t node, uint32_t level, bool last);
   bool step_set(uint32_t node, uint32_t level, bool joined);
+  bool step_known(const SetMemo::After& after, uint32_t node, uint32_t level);
+  bool find_memo(Depth& from, std::span<const Config> configs, bool joined, SetMemo::Step& step);
   // Ways to be done with a subtree at once; false if they don't apply.
   bool follow_spaces(const Depth& depth, uint32_t node);
   bool follow_quoted(const Depth& depth, uint32_t node, uint32_t level);
@@ -193,6 +198,8 @@ class MaskWalk {
   std::vector<Depth> levels_;
   std::vector<Bundle> bundles_;
   Result result_;
+  bool alone_ = false;  // see walk_frame()
+  SetMemo memo_;
   bool spelled_ = false;  // the text is any that JSON spells, from the root on
   // Scratch that stays.
   std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_

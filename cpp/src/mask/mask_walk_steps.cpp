@@ -273,6 +273,7 @@ bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) 
   Depth& here = levels_[level + 1];
   here.row = config.state == from.config.state ? from.row : &store_.row(config.state);
   here.config = config;
+  here.memo = SetMemo::kUnknown;
   here.single = true;
   here.whitespace = false;
   here.loops = false;
@@ -285,7 +286,8 @@ bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) 
 bool MaskWalk::end_inside(const Config& config, uint16_t flags, uint32_t node) {
   const bool only = (flags & kReturnOnly) != 0;
   const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
-  if (!only) allow_range(tokens);
+  if (!only || alone_) allow_range(tokens);
+  if (alone_) return !only;
   if (vocabulary_.has_children(node) || (only && tokens.begin != tokens.end)) {
     const SetId accepted = runner_.accepted(config, *arena_);
     note_unsure(node);
@@ -296,22 +298,78 @@ bool MaskWalk::end_inside(const Config& config, uint16_t flags, uint32_t node) {
 
 // The general step.
 bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
-  const Depth& from = levels_[level];
+  Depth& from = levels_[level];
   Depth& here = levels_[level + 1];
   if (from.loops && !joined && is_space(vocabulary_.byte(node))) {
     if (!loop(from, here)) return false;
     allow_range(vocabulary_.range_at(node));
     return !follow_spaces(here, node);
   }
-  here.set.clear();
   const auto configs = from.single ? std::span(&from.config, 1) : from.set.configs();
-  runner_.scan(configs, vocabulary_.byte(node), *arena_, here.set);
-  note_unsure(node);
+  const uint8_t byte = vocabulary_.byte(node);
+  SetMemo::Step asked{SetMemo::kUnknown, byte, SetMemo::kUnknown};
+  if (find_memo(from, configs, joined, asked)) {
+    if (const SetMemo::After* known = memo_.find(asked)) {
+      if (joined) starts_[next_start_].taken = true;
+      return step_known(*known, node, level);
+    }
+  }
+  here.set.clear();
+  runner_.scan(configs, byte, *arena_, here.set);
+  const bool unsure = note_unsure(node);
   if (joined) take_starts(next_start_, here.set);
   if (here.set.empty()) return false;
+  const bool deeper = vocabulary_.has_children(node);
+  if (asked.set != SetMemo::kUnknown && deeper && !unsure) {
+    SetMemo::After after;
+    after.inside = alone_ || is_inside(here.set);
+    const bool single = here.set.size() == 1;
+    runner_.close(here.set, *arena_, &after.returned);
+    if (!note_unsure(node)) {
+      make_set(after.returned);
+      after.alone = single && after.returned.empty();
+      after.closed.assign(here.set.configs().begin(), here.set.configs().end());
+      after.id = memo_.id(after.closed);
+      return step_known(memo_.keep(asked, std::move(after)), node, level);
+    }
+  }
   arrive(node, here);
-  return vocabulary_.has_children(node) && !is_over(here) &&
-         !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
+  return deeper && !is_over(here) && !follow_quoted(here, node, level + 1) &&
+         !follow_spaces(here, node);
+}
+
+// The general step where it is known where it leads.
+bool MaskWalk::step_known(const SetMemo::After& after, uint32_t node, uint32_t level) {
+  const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
+  const bool deeper = vocabulary_.has_children(node);
+  if (after.inside) allow_range(tokens);
+  if (!alone_ && (deeper || (!after.inside && tokens.begin != tokens.end))) {
+    for (const SetId returned : after.returned) result_.escapes.push_back({node, returned});
+  }
+  if (!deeper) return false;
+  Depth& here = levels_[level + 1];
+  here.set.assign(after.closed);
+  settle(here, after.alone);
+  here.memo = after.id;
+  return !is_over(here) && !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
+}
+
+// Of sets that begin with a configuration of the rules; other frames hardly ever come in sets that
+// come again. False if the step can't be kept.
+bool MaskWalk::find_memo(Depth& from, std::span<const Config> configs, bool joined,
+                         SetMemo::Step& step) {
+  const FamilyId family = store_.state(configs[0].state).family;
+  if (family != FamilyId::kRules && family != FamilyId::kRepeat) return false;
+  if (joined) {
+    const Start& start = starts_[next_start_];
+    const bool more =
+        next_start_ + 1 < starts_.size() && starts_[next_start_ + 1].node == start.node;
+    step.joined = more ? SetMemo::kUnknown : memo_.id({&start.config, 1});
+    if (step.joined == SetMemo::kUnknown) return false;
+  }
+  if (from.memo == SetMemo::kUnknown) from.memo = memo_.id(configs);
+  step.set = from.memo;
+  return step.set != SetMemo::kUnknown;
 }
 
 // One more byte of whitespace: the calls of the configuration are the same again.
@@ -324,6 +382,7 @@ bool MaskWalk::loop(const Depth& from, Depth& to) {
   to.whitespace = from.whitespace;
   to.loops = true;
   to.config = to.set[0];
+  to.memo = SetMemo::kUnknown;
   to.row = from.row;
   return true;
 }
@@ -343,6 +402,7 @@ bool MaskWalk::loops(const ConfigSet& set, bool alone) const {
 }
 
 void MaskWalk::settle(Depth& depth, bool alone) {
+  depth.memo = SetMemo::kUnknown;
   depth.single = depth.set.size() == 1;
   depth.loops = loops(depth.set, alone);
   if (!depth.single) return;
@@ -384,7 +444,7 @@ bool MaskWalk::is_inside(const ConfigSet& set) const {
 // and the frame can't have returned.
 bool MaskWalk::enter(uint32_t node, ConfigSet& set) {
   const Vocabulary::TokenRange tokens = vocabulary_.range_at(node);
-  const bool inside = is_inside(set);
+  const bool inside = alone_ || is_inside(set);
   if (inside) allow_range(tokens);
   const bool ends = !inside && tokens.begin != tokens.end;
   if (!ends && !vocabulary_.has_children(node)) return false;
@@ -392,7 +452,9 @@ bool MaskWalk::enter(uint32_t node, ConfigSet& set) {
   returned_.clear();
   runner_.close(set, *arena_, &returned_);
   make_set(returned_);
-  for (const SetId returned : returned_) result_.escapes.push_back({node, returned});
+  if (!alone_) {
+    for (const SetId returned : returned_) result_.escapes.push_back({node, returned});
+  }
   return single && returned_.empty();
 }
 

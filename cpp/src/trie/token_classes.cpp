@@ -10,6 +10,7 @@
 #include "maskwright/support/spaces.h"
 #include "maskwright/trie/trie.h"
 #include "support/unescape.h"
+#include "trie/code_classes.h"
 #include "trie/utf8_steps.h"
 
 namespace maskwright {
@@ -60,12 +61,21 @@ const Item& recall(std::list<Item>& known, std::size_t limit, Matches matches, M
 }  // namespace
 
 TokenClasses::TokenClasses(const Vocabulary& vocabulary)
-    : vocabulary_(vocabulary), words_(vocabulary.mask_words()) {
+    : vocabulary_(vocabulary),
+      words_(vocabulary.mask_words()),
+      code_classes_(std::make_unique<CodeClasses>(vocabulary)) {
   build_bitmaps();
   build_ways();
   build_quoted();
   build_closings();
   build_spaces();
+}
+
+TokenClasses::~TokenClasses() = default;
+
+uint32_t TokenClasses::code_class(std::span<const CodeRange> ranges) const {
+  const std::lock_guard lock(mutex_);
+  return code_classes_->intern(ranges);
 }
 
 void TokenClasses::build_bitmaps() {
@@ -219,7 +229,11 @@ TokenClasses::Bitmap TokenClasses::make_words(const TextClass& text,
                                               uint32_t max_code_points) const {
   Bitmap out = utf8_;
   take_out(1, 0, kAscii, text, out);
-  if (!text.beyond_ascii) remove(out, block(0));
+  if (!text.beyond_ascii && text.kept == 0) remove(out, block(0));
+  if (!text.beyond_ascii && text.kept != 0) {
+    const Bitmap& inside = code_classes_->inside(text.kept);
+    for (std::size_t w = 0; w < words_; ++w) out[w] &= ~block(0)[w] | inside[w];
+  }
   for (std::size_t lead = 0xC0; lead < 256 && text.missing != 0; ++lead) {
     const auto byte = static_cast<uint8_t>(lead);
     if (text.misses(byte)) take_out_below(byte, out);
@@ -265,26 +279,31 @@ void TokenClasses::take_out(std::size_t index, uint32_t first, uint32_t size, co
   take_out(2 * index + 1, first + size / 2, size / 2, text, out);
 }
 
-std::shared_ptr<const Residue> TokenClasses::residue(const ByteSet& bytes) const {
+std::shared_ptr<const Residue> TokenClasses::residue(const ByteSet& bytes, uint32_t codes) const {
   if (bytes.intersects(common_)) return nullptr;
   const std::lock_guard lock(mutex_);
   return recall(
-             known_ways_, kMaxKnownWays, [&](const Way& way) { return way.bytes == bytes; },
-             [&] { return Way{bytes, make_residue(bytes)}; })
+             known_ways_, kMaxKnownWays,
+             [&](const Way& way) { return way.bytes == bytes && way.codes == codes; },
+             [&] { return Way{bytes, codes, make_residue(bytes, codes)}; })
       .residue;
 }
 
-std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes) const {
+std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes,
+                                                          uint32_t codes) const {
   std::vector<uint32_t> nodes;
   const std::size_t limit = vocabulary_.num_nodes() / kUsefulPart + kAlways;
-  bytes.each([&](uint8_t byte) {
-    if (nodes.size() > limit) return;
-    const auto way = std::span(ways_).subspan(way_begin_[byte],
-                                              way_begin_[std::size_t{byte} + 1] - way_begin_[byte]);
+  const auto add = [&](std::span<const uint32_t> way) {
     std::vector<uint32_t> merged;
     merged.reserve(nodes.size() + way.size());
     std::ranges::set_union(nodes, way, std::back_inserter(merged));
     nodes = std::move(merged);
+  };
+  if (codes != 0) add(code_classes_->ways(codes));
+  bytes.each([&](uint8_t byte) {
+    if (nodes.size() > limit) return;
+    add(std::span(ways_).subspan(way_begin_[byte],
+                                 way_begin_[std::size_t{byte} + 1] - way_begin_[byte]));
   });
   if (nodes.size() > limit) return nullptr;
   return std::make_shared<const Residue>(with_next(std::move(nodes)));
@@ -314,7 +333,8 @@ std::size_t TokenClasses::memory_bytes() const {
   std::size_t words = blocks_.capacity() + utf8_.capacity() + ways_.capacity() +
                       up_to_.size() * words_ + known_words_.size() * words_ +
                       2 * (long_.capacity() + escaped_.capacity() + quoted_residue_.nodes.size()) +
-                      quoted_words_.capacity() + closings_.capacity();
+                      quoted_words_.capacity() + closings_.capacity() +
+                      code_classes_->memory_bytes() / sizeof(uint32_t);
   for (const Way& way : known_ways_) {
     if (way.residue != nullptr) words += 2 * way.residue->nodes.capacity();
   }

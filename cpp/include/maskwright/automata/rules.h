@@ -9,7 +9,8 @@
 // pushed: the callee's start joins the frame, and its end continues after the call. That makes
 // left recursion of every kind (direct, mutual, hidden behind nullable rules) a loop, and
 // factors common prefixes. A call at the very end of its rule is a tail call: a kTail state that
-// only renames the returned set is pushed in its place, merged with one below it, or nothing.
+// only renames the returned set is pushed in its place, merged with one below it, or nothing. Of
+// states that go on alike after their calls one is pushed, and a loop only once (callers.h).
 #pragma once
 
 #include <array>
@@ -58,6 +59,12 @@ class RulesMachine {
   uint32_t num_positions() const;
   // The kTail state for `upper` pushed directly on `lower`, both kTail.
   StateId compose_tails(StateId upper, StateId lower);
+  // What to push for a state of the rules with kCalls.
+  struct Caller {
+    StateId state;  // goes on like it
+    bool loops;     // on top of itself it changes nothing
+  };
+  Caller caller(StateId state);
   // Token symbols that the state can read as a whole: (expression of the token set, target).
   struct TokenEdge {
     uint32_t expr;

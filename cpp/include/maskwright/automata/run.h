@@ -57,6 +57,8 @@ class Arena {
                                   : std::span<const uint32_t>(&ref, 1);
   }
   StackRef join(StackRef a, StackRef b);
+  // The nodes of `a` that are not in `b`; there are some.
+  StackRef without(StackRef a, StackRef b);
   // The reference of a sorted, non-empty list of nodes.
   StackRef reference(std::span<const uint32_t> nodes) {
     return nodes.size() == 1 ? nodes[0] : sets_.intern(nodes).id | kStackSet;
@@ -109,6 +111,7 @@ class ConfigSet {
   struct Added {
     uint32_t index;
     Change change;
+    StackRef before;  // the stack, if kGrown
   };
 
   Added add(const Config& config, Arena& arena);
@@ -119,6 +122,10 @@ class ConfigSet {
   bool empty() const { return configs_.empty(); }
   std::size_t size() const { return configs_.size(); }
   const Config& operator[](std::size_t i) const { return configs_[i]; }
+  void assign(std::span<const Config> configs) {
+    index_.clear();
+    configs_.assign(configs.begin(), configs.end());
+  }
   void set_stack(std::size_t i, StackRef stack) { configs_[i].stack = stack; }
   // Of a set without an index.
   void set_run(std::size_t i, uint32_t run) { configs_[i].run = run; }
@@ -154,19 +161,36 @@ class Runner {
   // The configuration after the frame on top of `node` got `accepted` from a callee that ended with
   // register `returned` (not yet popped further).
   Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena);
-  std::size_t memory_bytes() const { return heap_bytes(pending_, work_, callees_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(pending_, pops_, calls_, called_, callees_);
+  }
 
  private:
   bool skim(Config& config, std::string_view text, std::size_t& at, Arena& arena);
+  // Stacks that a configuration of a set has not returned to yet.
+  struct Fresh {
+    uint32_t index;
+    StackRef stack;
+  };
+
+  void note_moves(const ConfigSet& set, uint32_t index, StackRef fresh);
+  void reach(const Config& config, Arena& arena, ConfigSet& set);
+  void pop(const Fresh& fresh, Arena& arena, ConfigSet& set, std::vector<SetId>* returned);
   StackRef push(const Config& config, Arena& arena);
+  StackRef push_tail(const Config& config, Arena& arena);
+  template <typename Merge>
+  StackRef push_merged(StateId caller, StackRef stack, Arena& arena, const Merge& merge);
   StackRef prune(StackRef stack, Arena& arena) const;
+  void drop_dominated(ConfigSet& set, Arena& arena);
   void scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out);
-  void add_callees(const Config& config, Arena& arena, ConfigSet& set, std::vector<uint32_t>& work);
+  void add_callees(const Config& config, Arena& arena, ConfigSet& set);
 
   Store& store_;
   RulesMachine& rules_;
   std::vector<Config> pending_;
-  std::vector<uint32_t> work_;
+  std::vector<Fresh> pops_;
+  std::vector<uint32_t> calls_;  // configurations that call; the called are not done
+  std::vector<bool> called_;     // by index: is in calls_ and not done
   std::vector<Target> callees_;
   ConfigSet before_;
 };

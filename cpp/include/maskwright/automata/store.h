@@ -88,8 +88,8 @@ inline constexpr uint16_t kNotPlain = kAccepts | kCalls | kReturnOnly | kWhitesp
 struct FreeRun {
   TextClass text;
   // What is read besides leads elsewhere at once: a text of other characters needs one of these.
-  // Nothing is known if the state reads bytes beyond ASCII that aren't UTF-8.
   ByteSet others;
+  uint32_t other_codes = 0;   // ... or one of the code points of TokenTexts::code_class()
   bool others_known = false;  // `others` is known, and nothing but reading happens on the way
 };
 
@@ -311,6 +311,9 @@ class Store {
     return state.free_run != nullptr ? *state.free_run : find_free_run(id);
   }
 
+  // Family::unhindered.
+  StateId unhindered(StateId from, const Edge& edge) const;
+
   // `ids` sorted and unique.
   SetId intern_set(std::span<const uint32_t> ids) { return sets_.intern(ids).id; }
   std::span<const uint32_t> set(SetId id) const { return sets_.get(id); }
@@ -325,6 +328,10 @@ class Store {
   bool tokens_quote(std::string_view text) const {
     return tokens_ == nullptr || tokens_->quote(text);
   }
+  // TokenTexts, or 0 where nothing is known.
+  uint32_t code_class(std::span<const CodeRange> ranges) const {
+    return tokens_ == nullptr ? 0 : tokens_->code_class(ranges);
+  }
   bool tokens_reach_name(std::string_view text) const {
     return tokens_ == nullptr || tokens_->reach_name(text);
   }
@@ -336,8 +343,7 @@ class Store {
  private:
   const Row& expand(StateId id);
   const FreeRun& find_free_run(StateId id);
-  StateId follow(StateId from, uint8_t lo, uint8_t hi);
-  bool follow_utf8(StateId id, bool& exactly);
+  void find_codes(StateId id, FreeRun& run);
 
   static constexpr uint32_t kFar = 1U << 29;  // above any count; twice it is no overflow
 

@@ -71,6 +71,13 @@ class LangTable {
   LangId pattern(uint32_t expr);                        // STRING_LANGUAGE: an IR expression
   LangId literals(std::span<const std::string> texts);  // one of these strings (UTF-8)
   LangId intersection(std::span<const LangId> langs);   // n >= 1; any_text() is neutral
+  // The language is that of the texts of `each` of so many code points; {lang, 0, kUnbounded}
+  // unless it counts characters of one class.
+  struct Counted {
+    LangId each;
+    uint32_t min, max;
+  };
+  Counted counted(LangId lang);
   // The same, for a language that is never asked for texts below some length. Searches (unanchored
   // patterns) need no states before they are met.
   LangId endless_intersection(std::span<const LangId> langs);

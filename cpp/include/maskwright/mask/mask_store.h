@@ -90,6 +90,7 @@ class MaskStore {
   void refused_after(uint32_t node, const ConfigSet& closed, bool narrowed, Arena& arena,
                      std::vector<uint32_t>& out);
   void append_key(const Config& config, Arena& arena, KeyWords& key);
+  bool is_alone(const Config& config, const Arena& arena) const;
   // The entry's id, or kMissing where it needs a walk and none is wanted.
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
   uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);

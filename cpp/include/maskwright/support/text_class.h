@@ -1,6 +1,6 @@
 // A class of characters as the vocabulary's bitmaps know them: any set of ASCII characters, all
-// other code points or none, but for those that begin with some bytes, and what JSON strings spell
-// with a backslash or not.
+// other code points (but for those that begin with some bytes), those of a class that the
+// vocabulary keeps, or none, and what JSON strings spell with a backslash or not.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@ struct TextClass {
   bool beyond_ascii = false;  // code points from U+0080 on, by their UTF-8 bytes, but `missing`
   bool escapes = false;       // every code point as JSON escapes it
   uint64_t missing = 0;       // bit i: none that begins with byte 0xC0 + i
+  uint32_t kept = 0;          // else those beyond ASCII of TokenTexts::code_class()
 
   bool operator==(const TextClass&) const = default;
   void add(uint8_t byte) { ascii[byte / 64] |= uint64_t{1} << byte % 64; }
@@ -28,7 +29,7 @@ struct TextClass {
   bool begins(uint8_t byte) const {
     return byte < 0x80 ? has(byte) : beyond_ascii && !misses(byte);
   }
-  bool empty() const { return ascii[0] == 0 && ascii[1] == 0 && !beyond_ascii; }
+  bool empty() const { return ascii[0] == 0 && ascii[1] == 0 && !beyond_ascii && kept == 0; }
 };
 
 }  // namespace maskwright

@@ -25,10 +25,12 @@
 #include <vector>
 
 #include "maskwright/support/byte_set.h"
+#include "maskwright/support/code_points.h"
 #include "maskwright/support/text_class.h"
 
 namespace maskwright {
 
+class CodeClasses;
 class Vocabulary;
 
 // Part of a trie: all nodes at, above and below those of some bytes, in depth-first order.
@@ -55,6 +57,7 @@ class TokenClasses {
   using Bitmap = std::vector<uint32_t>;
 
   explicit TokenClasses(const Vocabulary& vocabulary);
+  ~TokenClasses();
   TokenClasses(const TokenClasses&) = delete;
   TokenClasses& operator=(const TokenClasses&) = delete;
 
@@ -62,9 +65,11 @@ class TokenClasses {
   // code point, or inside the escape of one, is among them if it can be continued. Null where the
   // tokens that the class misses beyond ASCII are too many.
   std::shared_ptr<const Bitmap> words(const TextClass& text, uint32_t max_code_points) const;
-  // The way to all tokens with one of the bytes; nothing if that is so much of the trie that a walk
-  // of the whole is as good.
-  std::shared_ptr<const Residue> residue(const ByteSet& bytes) const;
+  // The way to all tokens with one of the bytes, or one of the code points of a code_class();
+  // nothing if that is so much of the trie that a walk of the whole is as good.
+  std::shared_ptr<const Residue> residue(const ByteSet& bytes, uint32_t codes) const;
+  // TokenTexts.
+  uint32_t code_class(std::span<const CodeRange> ranges) const;
 
   // Of the tokens that begin with a quotation mark those that go on as JSON spells the text between
   // two marks, and the way to those with another mark: null unless `node` is the first mark's.
@@ -93,6 +98,7 @@ class TokenClasses {
   };
   struct Way {
     ByteSet bytes;
+    uint32_t codes;
     std::shared_ptr<const Residue> residue;
   };
 
@@ -114,7 +120,7 @@ class TokenClasses {
                 Bitmap& out) const;
   void take_out_below(uint8_t byte, Bitmap& out) const;
   Bitmap make_words(const TextClass& text, uint32_t max_code_points) const;
-  std::shared_ptr<const Residue> make_residue(const ByteSet& bytes) const;
+  std::shared_ptr<const Residue> make_residue(const ByteSet& bytes, uint32_t codes) const;
 
   const Vocabulary& vocabulary_;
   std::size_t words_;  // of a bitmap
@@ -136,6 +142,7 @@ class TokenClasses {
   mutable std::mutex mutex_;
   mutable std::list<Words> known_words_;  // the last used first
   mutable std::list<Way> known_ways_;
+  std::unique_ptr<CodeClasses> code_classes_;
 };
 
 }  // namespace maskwright

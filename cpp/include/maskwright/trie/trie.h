@@ -105,6 +105,9 @@ class Vocabulary final : public TokenTexts {
   }
   bool end_name(std::string_view text) const override;
   bool quote(std::string_view text) const override;
+  uint32_t code_class(std::span<const CodeRange> ranges) const override {
+    return classes().code_class(ranges);
+  }
   bool reach_name(std::string_view text) const override;
   const TokenClasses& classes() const { return *classes_; }
   std::size_t memory_bytes() const;
