@@ -112,9 +112,7 @@ def _work(grammar: weakref.ref[CompiledGrammar], budget: Budget) -> None:
         return
     work = _core.Precompute(compiled._core)  # noqa: SLF001  of this package
     del compiled
-    _in_slices(
-        work, budget, lambda: grammar() is not None and threading.main_thread().is_alive()
-    )
+    _in_slices(work, budget, lambda: grammar() is not None and threading.main_thread().is_alive())
 
 
 def _in_slices(work: _core.Precompute, budget: Budget, is_wanted: Callable[[], bool]) -> None:

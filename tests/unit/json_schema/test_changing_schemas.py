@@ -19,6 +19,7 @@ from maskwright.errors import MaskwrightError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+
 class Odd(dict[str, Any]):
     """Its items are said to be what no dict has."""
 
@@ -73,7 +74,7 @@ def test_subclasses_are_read_as_dicts() -> None:
     ).index("b")
 
 
-@pytest.mark.parametrize("name", ["$id", "$ref", "properties", "title"])
+@pytest.mark.parametrize("name", ["$id", "$ref", "properties"])
 def test_keys_that_cannot_be_compared(name: str) -> None:
     key = Unequal(name)
     with pytest.raises((ValueError, MaskwrightError)):
