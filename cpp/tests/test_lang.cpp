@@ -327,6 +327,17 @@ TEST_CASE("literal lists against a set") {
   }
 }
 
+TEST_CASE("texts of a list are counted by their length in code points") {
+  const Ir ir = nothing();
+  LangTable table(ir, everything(), 1000);
+  const LangId list =
+      table.literals(std::vector<std::string>{"a", "bb", "\xC3\xA9\xC3\xA9", "cccc"});
+  CHECK(table.num_listed(list, 0, kUnbounded) == 4);
+  CHECK(table.num_listed(list, 2, 3) == 2);
+  CHECK(table.num_listed(list, 5, 9) == 0);
+  CHECK(!table.num_listed(table.any_text(), 0, 3).has_value());
+}
+
 TEST_CASE("a literal list filtered by other languages") {
   IrWriter writer;
   const uint32_t pattern =

@@ -108,6 +108,17 @@ std::size_t LangTable::memory_bytes() const {
                     impl.numbers_by_key, impl.numbers, impl.owned, impl.literals);
 }
 
+std::optional<uint64_t> LangTable::num_listed(LangId lang, uint32_t min, uint32_t max) const {
+  const LiteralsLang* list = impl_->literals[lang];
+  if (list == nullptr) return std::nullopt;
+  uint64_t found = 0;
+  for (uint32_t i = 0; i < list->size(); ++i) {
+    const std::size_t length = list->text(i).size();
+    found += length >= min && length <= max ? 1 : 0;
+  }
+  return found;
+}
+
 LangId LangTable::any_text() { return impl_->of_term(langs_, impl_->any_term()); }
 
 LangId LangTable::texts_of_length(uint32_t min, uint32_t max) {

@@ -259,6 +259,10 @@ uint64_t ValueCount::count_numbers(std::span<const LangId> numbers, uint64_t wan
 // Counts the words by length. All prefixes of one length lead to different words, so they count
 // too.
 uint64_t ValueCount::count_strings(std::span<const Word> words, uint64_t wanted) {
+  if (words.size() == 1) {
+    const auto [lang, min, max] = words[0];
+    if (const auto listed = langs_.num_listed(lang, min, max)) return std::min(*listed, wanted);
+  }
   const auto can_end = [&](const Prefix& prefix, uint32_t length) {
     return std::ranges::any_of(prefix.at, [&](const Prefix::At& at) {
       const Word& word = words[at.word];

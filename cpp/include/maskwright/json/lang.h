@@ -93,6 +93,8 @@ class LangTable {
   std::unique_ptr<Lang> number_without(LangId number, std::span<const std::string> values) const;
   std::unique_ptr<Lang> number_among(LangId number, std::span<const std::string> values) const;
   bool is_any_number(LangId number) const;
+  // How many texts with so many code points a list of texts has; nothing if it is no list.
+  std::optional<uint64_t> num_listed(LangId lang, uint32_t min, uint32_t max) const;
   // The same union of languages, with those of numbers that are lists, or those of texts, in one.
   std::vector<LangId> join_numbers(std::span<const LangId> numbers);
   std::vector<LangId> join_literals(std::span<const LangId> langs);
