@@ -103,6 +103,7 @@ def search(pattern: str, text: str) -> bool:
     strict, loose = ask([(pattern, "u", [text]), (pattern, "", [text])])
     answer = loose if isinstance(strict, str) else strict
     if isinstance(answer, str):
+        # A fault of the value, whatever type Node's answer has.
         raise ValueError(f"{pattern!r} is no pattern, Node answers {answer!r}")  # noqa: TRY004
     if answer[0] is None:
         raise UnsureError(text)

@@ -92,35 +92,37 @@ SchemaWalk::SchemaWalk(nb::object builder, bool strict, std::size_t max_constant
 
 // --- what was converted --------------------------------------------------------------------------
 
-const SchemaWalk::Known* SchemaWalk::find_known(PyObject* schema, uint32_t resource) const {
+// Where the schema is in known_, or the free place for it.
+std::size_t SchemaWalk::slot(PyObject* schema, uint32_t resource) const {
   const std::size_t mask = known_.size() - 1;
   std::size_t at = slot_of(schema, resource, known_.size());
-  for (; known_[at].schema != nullptr; at = (at + 1) & mask) {
-    if (known_[at].schema == schema && known_[at].resource == resource) return &known_[at];
+  while (known_[at].schema != nullptr &&
+         (known_[at].schema != schema || known_[at].resource != resource)) {
+    at = (at + 1) & mask;
   }
-  return nullptr;
+  return at;
+}
+
+const SchemaWalk::Known* SchemaWalk::find_known(PyObject* schema, uint32_t resource) const {
+  const Known& entry = known_[slot(schema, resource)];
+  return entry.schema == nullptr ? nullptr : &entry;
 }
 
 SchemaWalk::Known& SchemaWalk::known(PyObject* schema, uint32_t resource) {
   if (2 * (converted_.size() + 1) > known_.size()) grow_known();
-  const std::size_t mask = known_.size() - 1;
-  std::size_t at = slot_of(schema, resource, known_.size());
-  for (; known_[at].schema != nullptr; at = (at + 1) & mask) {
-    if (known_[at].schema == schema && known_[at].resource == resource) return known_[at];
+  Known& entry = known_[slot(schema, resource)];
+  if (entry.schema == nullptr) {
+    converted_.push_back(nb::borrow(schema));
+    entry = {schema, resource, kOpen};
   }
-  converted_.push_back(nb::borrow(schema));
-  known_[at] = {schema, resource, kOpen};
-  return known_[at];
+  return entry;
 }
 
 void SchemaWalk::grow_known() {
   std::vector<Known> old(known_.size() * 2);
   old.swap(known_);
   for (const Known& entry : old) {
-    if (entry.schema == nullptr) continue;
-    std::size_t at = slot_of(entry.schema, entry.resource, known_.size());
-    while (known_[at].schema != nullptr) at = (at + 1) & (known_.size() - 1);
-    known_[at] = entry;
+    if (entry.schema != nullptr) known_[slot(entry.schema, entry.resource)] = entry;
   }
 }
 

@@ -119,6 +119,7 @@ class SchemaWalk {
 
   const KeywordTable& table() const { return *resources_[frame_.resource].table; }
   uint32_t resource_id(nanobind::handle resource);
+  std::size_t slot(PyObject* schema, uint32_t resource) const;
   Known& known(PyObject* schema, uint32_t resource);
   const Known* find_known(PyObject* schema, uint32_t resource) const;
   void grow_known();

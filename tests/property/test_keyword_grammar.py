@@ -110,7 +110,7 @@ def reduced(schema: Any, options: dict[str, Any], text: str) -> Any:
                 return schema
             try:
                 going = isinstance(candidate, dict) and verdicts(candidate) == wanted
-            except Exception:  # noqa: BLE001 - no schema any more
+            except Exception:  # noqa: BLE001 - no schema any more; the fault is known already
                 continue
             if going:
                 schema = candidate

@@ -49,7 +49,7 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::size_t kMaxPlaces = 5000;
+constexpr std::size_t kMaxPlaces = 50000;
 constexpr std::size_t kMaxExactPlaces = 500;
 constexpr std::size_t kConfigWords = 4;
 constexpr std::size_t kRunWord = 2;
