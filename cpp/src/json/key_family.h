@@ -61,6 +61,7 @@ class KeyFrames final : public KeyFamily {
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;

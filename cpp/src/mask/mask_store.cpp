@@ -14,6 +14,9 @@ namespace {
 // In keys: no state's id, and no key of a child is that short.
 constexpr uint32_t kNothingBelow = 0;
 
+// The first word of shared keys: how a walk starts. 0 is for escape lists (shared_masks.cpp).
+enum SharedTag : uint32_t { kFrameTag = 1, kAloneTag, kChildTag, kLastTag };
+
 // Behind a shared pointer.
 std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
   return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
@@ -21,13 +24,15 @@ std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
 
 }  // namespace
 
-MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
+MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules,
+                     std::shared_ptr<SharedMasks> shared)
     : vocabulary_(vocabulary),
       store_(store),
       rules_(rules),
       runner_(store, rules),
       way_out_(store, runner_),
-      walk_(std::make_unique<MaskWalk>(ir, vocabulary, store, rules)) {}
+      walk_(std::make_unique<MaskWalk>(ir, vocabulary, store, rules)),
+      shared_(std::move(shared)) {}
 
 MaskStore::~MaskStore() = default;
 
@@ -206,9 +211,9 @@ void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, bool narro
 }
 
 void MaskStore::render(const Entry& entry, std::span<uint32_t> row, bool& blank) {
-  for (const Bitmap* text : {&entry.text, &entry.dense}) {
-    if (*text == nullptr) continue;
-    const TokenClasses::Bitmap& bits = **text;
+  for (const TokenClasses::Bitmap* text : {entry.text, entry.dense}) {
+    if (text == nullptr) continue;
+    const TokenClasses::Bitmap& bits = *text;
     if (blank) {
       std::ranges::copy(bits, row.begin());
     } else {
@@ -293,8 +298,15 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   const uint32_t key = keys_.intern(key_words_, 0).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
-  walk_->walk_frame(walk_->localise(config, arena), alone);
-  return keep(key);
+  const Config local = walk_->localise(config, arena);
+  shared_key_.clear();
+  shared_key_.add(alone ? kAloneTag : kFrameTag);
+  const bool shared = append_shared_key(local);
+  if (shared) {
+    if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
+  }
+  walk_->walk_frame(local, alone);
+  return keep(key, shared);
 }
 
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
@@ -315,8 +327,13 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
   const uint32_t key = keys_.intern(words, escapes_id + 1).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
+  bool shared = begin_child_key(kChildTag, escapes_id);
   for (Config& config : after) {
     if (config.state != kDead) config = walk_->localise(config, arena);
+    shared = shared && append_shared_key(config);
+  }
+  if (shared) {
+    if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
   }
   const auto from = escape_lists_.get(escapes_id);
   for (std::size_t i = 0; i < from.size(); i += 2) {
@@ -324,7 +341,7 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
     if (config.state != kDead) walk_->start_at(from[i], config);
   }
   walk_->walk_starts();
-  return keep(key);
+  return keep(key, shared);
 }
 
 // Below the root frame nothing follows: the tokens that end exactly where it returned.
@@ -333,46 +350,155 @@ uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
   const uint32_t key = keys_.intern({&kNothingBelow, 1}, escapes_id + 1).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
+  const bool shared = begin_child_key(kLastTag, escapes_id);
+  if (shared) {
+    if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
+  }
   const auto from = escape_lists_.get(escapes_id);
   for (std::size_t i = 0; i < from.size(); i += 2) {
     for (const uint32_t token : vocabulary_.tokens_at(from[i])) walk_->allow(token);
   }
-  return keep(key);
+  return keep(key, shared);
 }
 
-// Keeps what the walk found as the entry of a key.
-uint32_t MaskStore::keep(uint32_t key) {
-  const uint32_t id = entries_.grow();
-  Entry& entry = entries_[id];
+// --- masks of other grammars ---------------------------------------------------------------------
+
+// Adds to shared_key_ what decides a walk from the configuration, or that it is over.
+bool MaskStore::append_shared_key(const Config& local) {
+  if (shared_ == nullptr) return false;
+  const State& state = store_.state(local.state);
+  shared_key_.add(local.state == kDead ? kNone : static_cast<uint32_t>(state.family));
+  if (local.state == kDead) return true;
+  const bool spaces = (state.flags & kWhitespace) != 0;
+  shared_key_.add(
+      spaces ? 1 + std::min(state.whitespace_limit - local.run, store_.max_advance()) : 0);
+  RegisterPool& regs = walk_->regs();
+  Family& family = store_.family(state.family);
+  const bool known = family.append_shared_key(local.state, local.reg, regs, shared_key_);
+  regs.take_unsure();
+  return known && shared_key_.fits();
+}
+
+// For what follows an escape list.
+bool MaskStore::begin_child_key(uint32_t tag, uint32_t escapes) {
+  const SharedMask* list = shared_list(escapes);
+  if (list == nullptr) return false;
+  shared_key_.clear();
+  shared_key_.add(tag);
+  shared_key_.add(static_cast<uint32_t>(list->number));
+  shared_key_.add(static_cast<uint32_t>(list->number >> 32));
+  return true;
+}
+
+const SharedMask* MaskStore::shared_list(uint32_t escapes) {
+  if (shared_ == nullptr) return nullptr;
+  if (escapes >= shared_lists_.size()) shared_lists_.resize(escape_lists_.size());
+  SharedMaskRef& list = shared_lists_[escapes];
+  if (list == nullptr) {
+    list = shared_->list(escape_lists_.get(escapes));
+    if (list != nullptr) local_lists_.emplace(list->number, escapes);
+  }
+  return list.get();
+}
+
+uint32_t MaskStore::take_shared(uint32_t key) {
+  SharedMaskRef mask = shared_->find(shared_key_.words());
+  if (mask == nullptr) return kMissing;
+  walk_->cancel();
+  const SharedMask& list = *mask->escapes;
+  const auto [place, added] = local_lists_.try_emplace(list.number, 0);
+  if (added) {
+    place->second = escape_lists_.intern(std::span(list.key).subspan(1)).id;
+    if (place->second >= shared_lists_.size()) shared_lists_.resize(escape_lists_.size());
+    shared_lists_[place->second] = mask->escapes;
+  }
+  std::vector<SetId> sets;
+  std::vector<uint32_t> callees;
+  for (std::size_t at = 0; at < mask->sets.size(); at += mask->sets[at] + 1) {
+    callees.clear();
+    for (const uint32_t number : std::span(mask->sets).subspan(at + 1, mask->sets[at])) {
+      callees.push_back(shared_key_.callees()[number]);
+    }
+    make_set(callees);
+    sets.push_back(store_.intern_set(callees));
+  }
+  ++counters_.shared;
+  return add_entry(key, std::move(mask), place->second, std::move(sets));
+}
+
+// False if a set has a callee that the key does not name.
+bool MaskStore::number_sets(std::span<const SetId> sets, std::vector<uint32_t>& numbered) const {
+  for (const SetId set : sets) {
+    const auto callees = store_.set(set);
+    numbered.push_back(static_cast<uint32_t>(callees.size()));
+    for (const uint32_t callee : callees) {
+      numbered.push_back(shared_key_.find(callee));
+      if (numbered.back() == shared_key_.callees().size()) return false;
+    }
+  }
+  return true;
+}
+
+// --- what is kept --------------------------------------------------------------------------------
+
+uint32_t MaskStore::keep(uint32_t key, bool shared) {
   MaskWalk::Result found = walk_->take();
-  entry.text = std::move(found.text);
-  entry.dense = std::move(found.dense);
-  entry.ids = std::move(found.ids);
-  entry.unsure = std::move(found.unsure);
+  ++counters_.cold_walks;
+  counters_.visited_nodes = walk_->visited_nodes();
+  std::vector<SetId> sets;
   KeyWords words;
   words.reserve(2 * found.escapes.size());
   std::unordered_map<SetId, uint32_t> index;
   uint32_t last = 0;
   for (const auto& [node, returned] : found.escapes) {
-    if (entry.sets.empty() || entry.sets[last] != returned) {
-      const auto [at, added] = index.try_emplace(returned, entry.sets.size());
-      if (added) entry.sets.push_back(returned);
+    if (sets.empty() || sets[last] != returned) {
+      const auto [at, added] = index.try_emplace(returned, sets.size());
+      if (added) sets.push_back(returned);
       last = at->second;
     }
     words.push_back(node);
     words.push_back(last);
   }
-  entry.escapes = escape_lists_.intern(words).id;
+  const uint32_t escapes = escape_lists_.intern(words).id;
+  auto mask = std::make_shared<SharedMask>();
+  mask->text = std::move(found.text);
+  mask->dense = std::move(found.dense);
+  mask->ids = std::move(found.ids);
+  mask->unsure = std::move(found.unsure);
+  SharedMaskRef kept;
+  if (shared && shared_list(escapes) != nullptr && number_sets(sets, mask->sets)) {
+    const auto key_words = shared_key_.words();
+    mask->key.assign(key_words.begin(), key_words.end());
+    mask->escapes = shared_lists_[escapes];
+    kept = shared_->keep(mask);
+  }
+  if (kept == nullptr) {
+    mask->key = {};
+    mask->sets = {};
+    counters_.memory_bytes += mask->memory_bytes();
+    if (mask->text != nullptr && texts_.insert(mask->text.get()).second) {
+      counters_.memory_bytes += bitmap_bytes(*mask->text);
+    }
+    kept = std::move(mask);
+  }
+  return add_entry(key, std::move(kept), escapes, std::move(sets));
+}
+
+uint32_t MaskStore::add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes,
+                              std::vector<SetId> sets) {
+  const uint32_t id = entries_.grow();
+  Entry& entry = entries_[id];
+  entry.text = mask->text.get();
+  entry.dense = mask->dense.get();
+  entry.ids = mask->ids;
+  entry.unsure = mask->unsure;
+  entry.escapes = escapes;
+  entry.sets = std::move(sets);
+  entry.mask = std::move(mask);
   if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);
   entry_of_key_[key] = id;
-  ++counters_.cold_walks;
   ++counters_.entries;
-  counters_.visited_nodes = walk_->visited_nodes();
-  counters_.memory_bytes += sizeof(Entry) + entry.memory_bytes();
-  if (entry.dense != nullptr) counters_.memory_bytes += bitmap_bytes(*entry.dense);
-  if (entry.text != nullptr && texts_.insert(entry.text.get()).second) {
-    counters_.memory_bytes += bitmap_bytes(*entry.text);
-  }
+  counters_.memory_bytes += sizeof(Entry) + heap_bytes(entry.sets);
   return id;
 }
 
@@ -380,7 +506,8 @@ std::size_t MaskStore::memory_bytes() const {
   const std::size_t unused = entries_.chunk_bytes() - entries_.size() * sizeof(Entry);
   return counters_.memory_bytes + unused +
          heap_bytes(escape_lists_, keys_, entry_of_key_, runner_) + heap::hash_table(texts_) +
-         heap_bytes(key_words_, after_, marked_) + walk_->memory_bytes();
+         heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
+         heap_bytes(key_words_, after_, marked_, shared_key_, local_lists_) + walk_->memory_bytes();
 }
 
 }  // namespace maskwright
