@@ -375,8 +375,8 @@ bool MaskStore::append_shared_key(const Config& local) {
   RegisterPool& regs = walk_->regs();
   Family& family = store_.family(state.family);
   const bool known = family.append_shared_key(local.state, local.reg, regs, shared_key_);
-  regs.take_unsure();
-  return known && shared_key_.fits();
+  const bool unsure = regs.take_unsure();
+  return known && !unsure && shared_key_.fits();
 }
 
 // For what follows an escape list.

@@ -25,6 +25,7 @@ class SharedKey {
   void clear() {
     words_.clear();
     callees_.clear();
+    open_.clear();
   }
   void add(uint32_t word) { words_.push_back(word); }
   void add(std::span<const uint32_t> words) {
@@ -41,6 +42,16 @@ class SharedKey {
     words_.push_back(static_cast<uint32_t>(callees.size()));
     for (const uint32_t callee : callees) add_callee(callee);
   }
+  // What is said from here on to close() is about a state that may come again inside of it. False if
+  // that is being said already: then this says which one it is.
+  bool open(uint32_t state) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(open_, state) - open_.begin());
+    words_.push_back(at == open_.size() ? 0 : static_cast<uint32_t>(at) + 1);
+    if (at != open_.size()) return false;
+    open_.push_back(state);
+    return true;
+  }
+  void close() { open_.pop_back(); }
   bool fits() const { return words_.size() <= kMaxWords && callees_.size() <= kMaxCallees; }
 
   std::span<const uint32_t> words() const { return words_; }
@@ -50,7 +61,7 @@ class SharedKey {
   uint32_t find(uint32_t callee) const {
     return static_cast<uint32_t>(std::ranges::find(callees_, callee) - callees_.begin());
   }
-  std::size_t memory_bytes() const { return heap_bytes(words_, callees_); }
+  std::size_t memory_bytes() const { return heap_bytes(words_, callees_, open_); }
 
  private:
   uint32_t number(uint32_t callee) {
@@ -61,6 +72,7 @@ class SharedKey {
 
   std::vector<uint32_t> words_;
   std::vector<uint32_t> callees_;
+  std::vector<uint32_t> open_;
 };
 
 }  // namespace maskwright

@@ -342,6 +342,10 @@ class Store {
   bool tokens_reach_name(std::string_view text) const {
     return tokens_ == nullptr || tokens_->reach_name(text);
   }
+  bool tokens_begin_name(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->begin_name(text);
+  }
+  bool tokens_pass_names() const { return tokens_ == nullptr || tokens_->pass_names(); }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
   // Takes constant time.
