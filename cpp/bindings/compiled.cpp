@@ -70,19 +70,21 @@ nb::typed<nb::dict, nb::str, nb::int_> shared_counters(const SharedMasks& masks)
 
 void register_compiled(nb::module_& m) {
   const CompileLimits limits;
-  nb::class_<ByteLedger>(m, "ByteLedger", "Memory of the compiled grammars that are charged to it.")
+  nb::class_<ByteLedger>(m, "ByteLedger", "Memory of what is charged to it: compiled grammars, or masks that they share.")
       .def(nb::init<>())
       .def_prop_ro("bytes", &ByteLedger::bytes);
   nb::class_<SharedMasks>(m, "SharedMasks",
                           "Masks that the grammars of a vocabulary share, up to a limit.")
       .def(
           "__init__",
-          [](SharedMasks* self, std::shared_ptr<Vocabulary> vocabulary, int64_t limit_bytes) {
-            new (self) SharedMasks(
-                std::move(vocabulary),
-                limit_bytes < 0 ? SharedMasks::kUnlimited : static_cast<std::size_t>(limit_bytes));
+          [](SharedMasks* self, std::shared_ptr<Vocabulary> vocabulary, int64_t limit_bytes,
+             std::shared_ptr<ByteLedger> ledger) {
+            const auto limit =
+                limit_bytes < 0 ? SharedMasks::kUnlimited : static_cast<std::size_t>(limit_bytes);
+            new (self) SharedMasks(std::move(vocabulary), limit, std::move(ledger));
           },
-          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1)
+          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1,
+          nb::arg("ledger").none() = nb::none())
       .def_prop_ro("bytes", &SharedMasks::bytes)
       .def("counters", &shared_counters, "entries, bytes, hits, misses and evictions.");
   nb::class_<CompiledGrammar>(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
@@ -33,14 +34,17 @@ std::size_t SharedMask::memory_bytes() const {
          (dense == nullptr ? 0 : bitmap_bytes(*dense));
 }
 
-SharedMasks::SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes)
-    : vocabulary_(std::move(vocabulary)), limit_bytes_(limit_bytes), seed_(random_seed()) {}
+SharedMasks::SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes,
+                         std::shared_ptr<ByteLedger> ledger)
+    : vocabulary_(std::move(vocabulary)), limit_bytes_(limit_bytes), seed_(random_seed()) {
+  charge_.charge_to(std::move(ledger));
+}
 
 SharedMaskRef SharedMasks::find(std::span<const uint32_t> key) {
   const uint64_t hash = hash_words(key, seed_);
-  const std::lock_guard lock(mutex_);
-  const auto place = find_place(key, hash);
-  if (place == order_.end()) {
+  const auto locked = lock();
+  const auto place = locked ? find_place(key, hash) : Order::iterator{};
+  if (!locked || place == order_.end()) {
     ++misses_;
     return nullptr;
   }
@@ -59,7 +63,8 @@ SharedMaskRef SharedMasks::list(std::span<const uint32_t> content) {
 SharedMaskRef SharedMasks::keep(std::shared_ptr<SharedMask> mask) {
   std::vector<SharedMaskRef> dropped;  // freed after the lock
   const uint64_t hash = hash_words(mask->key, seed_);
-  const std::lock_guard lock(mutex_);
+  const auto locked = lock();
+  if (!locked) return nullptr;
   if (const auto place = find_place(mask->key, hash); place != order_.end()) return use(place);
   const std::size_t bytes = added_bytes(*mask);
   if (!make_room(bytes, dropped)) return nullptr;
@@ -67,9 +72,19 @@ SharedMaskRef SharedMasks::keep(std::shared_ptr<SharedMask> mask) {
   if (mask->text != nullptr) ++texts_[mask->text.get()];
   entry_bytes_ += bytes;
   order_.push_back(std::move(mask));
+  ++entries_;
   by_hash_.emplace(hash, std::prev(order_.end()));
   charge_.set(entry_bytes_);
   return order_.back();
+}
+
+std::unique_lock<std::mutex> SharedMasks::lock() {
+  std::unique_lock locked(mutex_, std::try_to_lock);
+  for (uint32_t i = 0; i < kMaxTries && !locked; ++i) {
+    std::this_thread::yield();
+    locked.try_lock();
+  }
+  return locked;
 }
 
 SharedMasks::Order::iterator SharedMasks::find_place(std::span<const uint32_t> key, uint64_t hash) {
@@ -125,13 +140,13 @@ void SharedMasks::drop(Order::iterator place) {
   }
   entry_bytes_ -= bytes;
   ++evictions_;
+  --entries_;
   order_.erase(place);
   charge_.set(entry_bytes_);
 }
 
 SharedMaskStats SharedMasks::stats() const {
-  const std::lock_guard lock(mutex_);
-  return {order_.size(), entry_bytes_, hits_, misses_, evictions_};
+  return {entries_, bytes(), hits_, misses_, evictions_};
 }
 
 }  // namespace maskwright

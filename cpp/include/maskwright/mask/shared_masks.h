@@ -14,9 +14,12 @@
 // no room for belongs to the grammar that walked it. So the limit holds at every moment.
 //
 // Locking: one mutex, taken after a grammar's, and only where that grammar has no mask of its own.
-// Nothing is walked, and no entry freed, under it. Cost: a hash and a comparison of the key.
+// Nothing is walked, and no entry freed, under it. Nobody waits long for it, but walks instead: in a
+// forked process the thread that holds it may not be there. Cost: a hash and a comparison of the
+// key.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -60,9 +63,12 @@ class SharedMasks {
  public:
   static constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
 
-  SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes);
+  // `ledger`: counts what is kept; null: nobody does.
+  SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes,
+              std::shared_ptr<ByteLedger> ledger = nullptr);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  // Each gives null where others use the store at the moment, too.
   // Null if there is none.
   SharedMaskRef find(std::span<const uint32_t> key);
   // Keeps it, unless there is one of its key, which is returned. Null if there is no room.
@@ -77,7 +83,9 @@ class SharedMasks {
   using Order = std::list<SharedMaskRef>;
   // Entries in use that are passed over in search of one that is not, for one that is kept.
   static constexpr uint32_t kMaxPassed = 64;
+  static constexpr uint32_t kMaxTries = 100;  // to lock
 
+  std::unique_lock<std::mutex> lock();
   Order::iterator find_place(std::span<const uint32_t> key, uint64_t hash);
   SharedMaskRef use(Order::iterator place);
   bool make_room(std::size_t bytes, std::vector<SharedMaskRef>& dropped);
@@ -87,13 +95,14 @@ class SharedMasks {
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const std::size_t limit_bytes_;
   const uint64_t seed_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   Order order_;  // least recently used first
   std::unordered_multimap<uint64_t, Order::iterator> by_hash_;
   std::unordered_map<const void*, uint32_t> texts_;  // how many entries have it
   std::size_t entry_bytes_ = 0;
   uint64_t next_number_ = 1;
-  uint64_t hits_ = 0, misses_ = 0, evictions_ = 0;
+  std::atomic<std::size_t> entries_ = 0;
+  std::atomic<uint64_t> hits_ = 0, misses_ = 0, evictions_ = 0;
   ByteCharge charge_;
 };
 
