@@ -19,13 +19,10 @@ using maskwright::Vocabulary;
 
 namespace {
 
-std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
-                                         std::shared_ptr<Vocabulary> vocabulary,
-                                         uint32_t max_states, uint32_t max_targets,
-                                         uint32_t max_clauses, uint32_t max_lang_states,
-                                         std::size_t around_bytes, bool token_classes,
-                                         bool clipping, bool sharing,
-                                         std::shared_ptr<SharedMasks> shared_masks) {
+std::shared_ptr<CompiledGrammar> compile(
+    const nb::bytes& ir, std::shared_ptr<Vocabulary> vocabulary, uint32_t max_states,
+    uint32_t max_targets, uint32_t max_clauses, uint32_t max_lang_states, std::size_t around_bytes,
+    bool token_classes, bool clipping, bool sharing, std::shared_ptr<SharedMasks> shared_masks) {
   if (shared_masks != nullptr && &shared_masks->vocabulary() != vocabulary.get()) {
     throw std::invalid_argument("shared_masks are of another vocabulary");
   }
@@ -35,7 +32,8 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
   limits.json = {max_targets, max_clauses, max_lang_states};
   const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
   const nb::gil_scoped_release release;
-  auto grammar = maskwright::compile(buffer, std::move(vocabulary), limits, std::move(shared_masks));
+  auto grammar =
+      maskwright::compile(buffer, std::move(vocabulary), limits, std::move(shared_masks));
   grammar->set_around_bytes(around_bytes);
   return grammar;
 }
@@ -70,7 +68,9 @@ nb::typed<nb::dict, nb::str, nb::int_> shared_counters(const SharedMasks& masks)
 
 void register_compiled(nb::module_& m) {
   const CompileLimits limits;
-  nb::class_<ByteLedger>(m, "ByteLedger", "Memory of what is charged to it: compiled grammars, or masks that they share.")
+  nb::class_<ByteLedger>(
+      m, "ByteLedger",
+      "Memory of what is charged to it: compiled grammars, or masks that they share.")
       .def(nb::init<>())
       .def_prop_ro("bytes", &ByteLedger::bytes);
   nb::class_<SharedMasks>(m, "SharedMasks",
@@ -83,8 +83,7 @@ void register_compiled(nb::module_& m) {
                 limit_bytes < 0 ? SharedMasks::kUnlimited : static_cast<std::size_t>(limit_bytes);
             new (self) SharedMasks(std::move(vocabulary), limit, std::move(ledger));
           },
-          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1,
-          nb::arg("ledger").none() = nb::none())
+          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none())
       .def_prop_ro("bytes", &SharedMasks::bytes)
       .def("counters", &shared_counters, "entries, bytes, hits, misses and evictions.");
   nb::class_<CompiledGrammar>(

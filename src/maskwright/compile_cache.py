@@ -85,9 +85,7 @@ class CompileCache(Generic[_Value, _AnyGeneration]):
         limit_bytes: What the entries may take; -1: unlimited, 0: nothing is kept.
     """
 
-    def __init__(
-        self, new_generation: Callable[[], _AnyGeneration], limit_bytes: int = -1
-    ) -> None:
+    def __init__(self, new_generation: Callable[[], _AnyGeneration], limit_bytes: int = -1) -> None:
         self.limit_bytes = limit_bytes
         self._new_generation = new_generation
         self._lock = threading.Lock()

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .compile_cache import CacheStats, CompileCache
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
-from .grammar import Grammar
 from .generations import Generation, PastGenerations
+from .grammar import Grammar
 from .precompute import MODES, Budget, Mode, Precomputer
 from .tokenizer_info import TokenizerInfo
 

@@ -51,7 +51,8 @@ def short_tokens() -> TestVocabulary:
 def long_tokens() -> TestVocabulary:
     """The same, and tokens that have several members."""
     texts = [token for token in short_tokens().tokens if token]
-    pieces = [b'", "a', b'{"a":', b'":1,"b":1,"', b'a","', b'1,"c', b',"', b',"ab"', b'{"":1', b'{"b']
+    pieces = [b'", "a', b'{"a":', b'":1,"b":1,"', b'a","', b'1,"c', b',"', b',"ab"', b'{"":1']
+    pieces += [b'{"b']
     return make_vocabulary("long tokens", [*dict.fromkeys([*texts, *pieces])])
 
 

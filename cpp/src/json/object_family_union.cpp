@@ -209,8 +209,7 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
     const bool reached = tables_.store.tokens_reach_name(name);
     if (reached) all->reached[key / 32] |= 1U << key % 32;
     all->next_seen = all->next_seen || reached || name.empty();
-    all->first_seen =
-        all->first_seen || name.empty() || tables_.store.tokens_begin_name(name);
+    all->first_seen = all->first_seen || name.empty() || tables_.store.tokens_begin_name(name);
   }
   for (const Alternative& alternative : alternatives) {
     all->alternatives.push_back(make_alternative(tables_, alternative, keys));

@@ -370,8 +370,8 @@ bool MaskStore::append_shared_key(const Config& local) {
   shared_key_.add(local.state == kDead ? kNone : static_cast<uint32_t>(state.family));
   if (local.state == kDead) return true;
   const bool spaces = (state.flags & kWhitespace) != 0;
-  shared_key_.add(
-      spaces ? 1 + std::min(state.whitespace_limit - local.run, store_.max_advance()) : 0);
+  shared_key_.add(spaces ? 1 + std::min(state.whitespace_limit - local.run, store_.max_advance())
+                         : 0);
   RegisterPool& regs = walk_->regs();
   Family& family = store_.family(state.family);
   const bool known = family.append_shared_key(local.state, local.reg, regs, shared_key_);

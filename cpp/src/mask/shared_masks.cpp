@@ -129,7 +129,8 @@ bool SharedMasks::make_room(std::size_t bytes, std::vector<SharedMaskRef>& dropp
 void SharedMasks::drop(Order::iterator place) {
   const SharedMask& mask = **place;
   const auto [begin, end] = by_hash_.equal_range(hash_words(mask.key, seed_));
-  by_hash_.erase(std::find_if(begin, end, [&](const auto& entry) { return entry.second == place; }));
+  by_hash_.erase(
+      std::find_if(begin, end, [&](const auto& entry) { return entry.second == place; }));
   std::size_t bytes = mask.memory_bytes() + kEntryBytes;
   if (mask.text != nullptr) {
     const auto text = texts_.find(mask.text.get());

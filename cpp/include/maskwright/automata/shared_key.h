@@ -42,8 +42,8 @@ class SharedKey {
     words_.push_back(static_cast<uint32_t>(callees.size()));
     for (const uint32_t callee : callees) add_callee(callee);
   }
-  // What is said from here on to close() is about a state that may come again inside of it. False if
-  // that is being said already: then this says which one it is.
+  // What is said from here on to close() is about a state that may come again inside of it. False
+  // if that is being said already: then this says which one it is.
   bool open(uint32_t state) {
     const auto at = static_cast<std::size_t>(std::ranges::find(open_, state) - open_.begin());
     words_.push_back(at == open_.size() ? 0 : static_cast<uint32_t>(at) + 1);

@@ -135,7 +135,7 @@ class MaskStore {
   StablePool<Entry> entries_;
   std::unordered_set<const void*> texts_;  // of all entries that are not shared
   std::shared_ptr<SharedMasks> shared_;
-  std::vector<SharedMaskRef> shared_lists_;            // by escape list; null: not asked for
+  std::vector<SharedMaskRef> shared_lists_;             // by escape list; null: not asked for
   std::unordered_map<uint64_t, uint32_t> local_lists_;  // by number of the shared one
   MaskCounters counters_;
 

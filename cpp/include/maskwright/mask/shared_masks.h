@@ -14,8 +14,8 @@
 // no room for belongs to the grammar that walked it. So the limit holds at every moment.
 //
 // Locking: one mutex, taken after a grammar's, and only where that grammar has no mask of its own.
-// Nothing is walked, and no entry freed, under it. Nobody waits long for it, but walks instead: in a
-// forked process the thread that holds it may not be there. Cost: a hash and a comparison of the
+// Nothing is walked, and no entry freed, under it. Nobody waits long for it, but walks instead: in
+// a forked process the thread that holds it may not be there. Cost: a hash and a comparison of the
 // key.
 #pragma once
 
@@ -42,8 +42,8 @@ struct SharedMask {
   Bitmap text;   // the words of a class; the vocabulary may have it too
   Bitmap dense;  // all else, if that is much
   std::vector<uint32_t> ids;
-  std::vector<uint32_t> unsure;                // trie nodes whose tokens are not decided here
-  std::shared_ptr<const SharedMask> escapes;   // where the frame may have returned; a list
+  std::vector<uint32_t> unsure;               // trie nodes whose tokens are not decided here
+  std::shared_ptr<const SharedMask> escapes;  // where the frame may have returned; a list
   // What it returned there, a set of callees each: [their number, their numbers in the key...]...
   std::vector<uint32_t> sets;
   uint64_t number = 0;  // of a list, whose key is its content
