@@ -11,9 +11,10 @@
 // quotation mark that begins a token, any JSON text is a list of words. Of a node with many
 // children only those are looked at whose bytes the state reads. Where one configuration starts at
 // many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
-// (mask_walk_starts.cpp). A rule that reads a word, and may return behind each of its characters, is
-// one *free text* (mask_walk_texts.cpp). Nearly always a single configuration is on the way, in a state that only
-// reads or may return besides: such a step is a look-up in its row (mask_walk_steps.cpp).
+// (mask_walk_starts.cpp). A rule that reads a word, and may return behind each of its characters,
+// is one *free text* (mask_walk_texts.cpp). Nearly always a single configuration is on the way, in
+// a state that only reads or may return besides: such a step is a look-up in its row
+// (mask_walk_steps.cpp).
 //
 // Cost: linear in the nodes that the states can read.
 #pragma once
@@ -58,9 +59,9 @@ class MaskWalk {
     Bitmap text;   // the words of a class; the vocabulary may have it too
     Bitmap dense;  // all else, if that is much
     std::vector<uint32_t> ids;
-    std::vector<Escape> escapes;   // sorted
+    std::vector<Escape> escapes;           // sorted
     std::vector<FreeEscape> free_escapes;  // as many again; those without a way on are left out
-    std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
+    std::vector<uint32_t> unsure;          // trie nodes whose tokens are not decided here
   };
 
   void begin();
@@ -127,7 +128,7 @@ class MaskWalk {
       auto operator<=>(const Branch&) const = default;
     };
     std::vector<uint32_t> nodes;
-    TextClass allowed;  // tokens of nothing but its characters below are allowed
+    TextClass allowed;             // tokens of nothing but its characters below are allowed
     std::vector<Branch> branches;  // by byte
     std::size_t at = 0;            // in the branches
   };
@@ -178,7 +179,6 @@ class MaskWalk {
   TextClass readable_text(StateId from);
   TextClass read_by(StateId state);
   bool make_simple_loop(std::span<const Config> configs, const Config& reader, TextLoop& loop);
-  void read_around(std::span<const Config> configs, const Config& reader, TextLoop& loop);
   void make_set_loop(std::span<const Config> configs, TextLoop& loop);
   bool take_text(std::span<const uint32_t> nodes, uint32_t level, const TextClass& allowed);
   void find_arrivals(const FreeText& at, const ByteSet& others, bool allow, Bundle& out);

@@ -177,7 +177,8 @@ TextClass MaskWalk::readable_text(StateId from) {
   for (std::size_t i = 0; i < states.size();) {
     const StateId state = states[i++];
     TextClass both = read_by(state);
-    for (std::size_t word = 0; word < both.ascii.size(); ++word) both.ascii[word] &= text.ascii[word];
+    for (std::size_t word = 0; word < both.ascii.size(); ++word)
+      both.ascii[word] &= text.ascii[word];
     if (!both.covers_ascii_of(own) || states.size() > kMaxReaders) return own;
     if (!both.covers_ascii_of(text)) {  // again, with fewer
       text.ascii = both.ascii;
@@ -186,7 +187,8 @@ TextClass MaskWalk::readable_text(StateId from) {
       continue;
     }
     for (const Edge& edge : store_.row(state).edges) {
-      if (!reads_any(edge, text) || std::ranges::find(states, edge.target) != states.end()) continue;
+      if (!reads_any(edge, text) || std::ranges::find(states, edge.target) != states.end())
+        continue;
       states.push_back(edge.target);
     }
   }
@@ -205,7 +207,8 @@ TextClass MaskWalk::read_by(StateId state) {
   return text;
 }
 
-// Where one configuration leads to all others: what leads it back to itself, and no other reads.
+// Where one configuration leads to all others: what leads it back to itself. False if another one
+// reads that too.
 bool MaskWalk::make_simple_loop(std::span<const Config> configs, const Config& reader,
                                 TextLoop& loop) {
   loop_set_.clear();
@@ -213,34 +216,23 @@ bool MaskWalk::make_simple_loop(std::span<const Config> configs, const Config& r
   runner_.close(loop_set_, *arena_, &loop.returned);
   make_set(loop.returned);
   if (!same(loop_set_.configs(), configs)) return false;
-  read_around(configs, reader, loop);
-  return true;
-}
-
-// Sorts the bytes that are read into those that lead one configuration back to itself, and others.
-void MaskWalk::read_around(std::span<const Config> configs, const Config& reader, TextLoop& loop) {
-  const FreeRun& run = store_.free_run(reader.state);
-  ByteSet own;  // beyond ASCII
-  bool beyond = loop.allowed.beyond_ascii;
+  TextClass own;
+  own.ascii = store_.free_run(reader.state).text.ascii;
+  own.beyond_ascii = loop.allowed.beyond_ascii;
   for (const Config& config : configs) {
     for (const Edge& edge : store_.row(config.state).edges) {
       for (uint32_t value = edge.lo; value <= edge.hi; ++value) {
         const auto byte = static_cast<uint8_t>(value);
-        if (config != reader || !(byte < 0x80 ? run.text.has(byte) : loop.allowed.begins(byte))) {
+        if (!own.begins(byte)) {
           loop.others.add(byte);
-          beyond = beyond && byte < 0x80;
-        } else if (byte >= 0x80) {
-          own.add(byte);
+        } else if (config != reader) {
+          return false;
         }
       }
     }
   }
-  loop.text.ascii = run.text.ascii;
-  loop.text.beyond_ascii = beyond;
-  if (!beyond) loop.others |= own;
-  loop.others.each([&](uint8_t byte) {
-    if (byte < 0x80) loop.text.remove(byte);
-  });
+  loop.text = own;
+  return true;
 }
 
 // What leads all of them back together: asked once for bytes on which each does the same.
@@ -252,6 +244,7 @@ void MaskWalk::make_set_loop(std::span<const Config> configs, TextLoop& loop) {
   std::vector<Known> known;
   std::vector<SetId> returned;
   bool first = true;
+  loop.others = {};
   loop.returned.clear();
   readable_by(configs).each([&](uint8_t byte) {
     std::vector<const Edge*> edges;

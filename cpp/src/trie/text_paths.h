@@ -28,8 +28,8 @@ inline bool is_text_below(const Vocabulary& vocabulary, uint32_t node, const Tex
 // Calls
 //   words(range)       tokens of characters of `text` and at most one, perhaps half, of `allowed`
 //   exit(byte, node)   a byte of `others` behind such a text or none
-// A byte of `text` is followed though it be one of `others`. What is below a node is left out if all
-// of it is text of `allowed`. Returns how many nodes were looked at.
+// A byte of `text` is followed though it be one of `others`. What is below a node is left out if
+// all of it is text of `allowed`. Returns how many nodes were looked at.
 template <typename Words, typename Exit>
 uint32_t follow_text(const Vocabulary& vocabulary, uint32_t node, const TextClass& text,
                      const TextClass& allowed, const ByteSet& others, Words words, Exit exit) {
