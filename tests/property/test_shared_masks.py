@@ -24,7 +24,7 @@ from core_adapter import CORE, CoreMatcher, core_vocabulary
 from corpus import compile_source
 from maskwright import TokenizerInfo
 from maskwright.errors import MaskwrightError
-from vocabularies import TestVocabulary, make_vocabulary
+from vocabularies import SECOND_STOP, SPECIAL, STOP, TestVocabulary, make_vocabulary
 
 N_STEPS = 18
 N_FAMILIES = 24
@@ -40,23 +40,45 @@ OPTIONS: dict[str, list[Any]] = {
 
 
 def short_tokens() -> TestVocabulary:
-    """Bytes and pieces of JSON, none of which goes over a comma into a name's text."""
+    """Bytes and pieces of JSON, none of which goes over a comma or brace into a name."""
     letters = [letter * n for letter in (b"a", b"ab", b"0", b" ", "é".encode()) for n in (2, 5)]
     pieces = [b'","', b'":"', b'", "', b'{"', b'":{"', b'":[', b'":["', b'1,"', b"1, 1", b"[1,"]
-    pieces += [b'"]', b'"}', b"1}", b"1]", b'""', b"}]", b"]]", b"[[", b"},{", b'"a"', b'"ab":']
+    pieces += [
+        b'"]',
+        b'"}',
+        b"1}",
+        b"1]",
+        b'""',
+        b"}]",
+        b"]]",
+        b"[[",
+        b"},{",
+        b'"a"',
+        b'"ab":',
+        b' "a"',
+        b' ""',
+    ]
     pieces += [b' "a', b'"b"', b"\\u00", b"\\u0061", b'\\"', b"true", b"null", b"}}", b"-1", b"0."]
     return make_vocabulary("short tokens", [bytes([b]) for b in range(256)] + letters + pieces)
 
 
-def long_tokens() -> TestVocabulary:
-    """The same, and tokens that have several members."""
-    texts = [token for token in short_tokens().tokens if token]
-    pieces = [b'", "a', b'{"a":', b'":1,"b":1,"', b'a","', b'1,"c', b',"', b',"ab"', b'{"":1']
-    pieces += [b'{"b']
-    return make_vocabulary("long tokens", [*dict.fromkeys([*texts, *pieces])])
+def with_pieces(name: str, tokens: TestVocabulary, pieces: list[bytes]) -> TestVocabulary:
+    texts = [text for text in tokens.tokens if text and text not in (SPECIAL, STOP, SECOND_STOP)]
+    return make_vocabulary(name, [*dict.fromkeys([*texts, *pieces])])
 
 
-VOCABULARIES = {"short": short_tokens(), "long": long_tokens()}
+def vocabularies() -> Iterator[TestVocabulary]:
+    """Tokens that see nothing of the next name, its beginning, and whole members."""
+    short = short_tokens()
+    yield short
+    middle = [b'", "a', b',"ab"', b'{"a', b'{"b', b',""', b'1,"c', b'":1,"ab', b'{"a"', b'{""']
+    yield with_pieces("middle tokens", short, middle)
+    yield with_pieces(
+        "long tokens", short, [*middle, b'{"a":1', b'":1,"b":1,"', b'{"":1', b'"a":1}']
+    )
+
+
+VOCABULARIES = {tokens.name.split()[0]: tokens for tokens in vocabularies()}
 
 
 def random_schema(rng: random.Random, depth: int = 0) -> Any:
@@ -270,6 +292,11 @@ def test_a_store_of_another_vocabulary_is_refused() -> None:
         CORE.compile(ir, core_vocabulary(VOCABULARIES["long"]), shared_masks=store)
 
 
+def closed(*names: str) -> Any:
+    properties = {name: {"type": ["integer", "string"]} for name in names}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -283,11 +310,27 @@ def test_a_store_of_another_vocabulary_is_refused() -> None:
         ({"additionalProperties": False}, {"additionalProperties": True}),
         ({"properties": {"a": {"const": 1}}}, {"properties": {"a": {"const": 2}}}),
         ({"properties": {"a": {"const": 1}}}, {"properties": {"b": {"const": 1}}}),
+        ({"type": "boolean"}, {"type": "null"}),
+        ({"type": ["boolean", "string"]}, {"enum": [True, "a"]}),
+        (
+            {"type": "string", "not": {"enum": ["a", "ab"]}},
+            {"type": "string", "not": {"const": "ab"}},
+        ),
+        (closed("b", "a"), closed("b", "c")),
+        (closed("a"), closed("b")),
+        (closed("a", ""), closed("a", "c")),
+        ({"properties": {"a": False}}, {"properties": {"c": False}}),
+        ({"properties": {"a": {"const": 1}}}, {"properties": {"a": {"const": 11}}}),
+        ({"minProperties": 1}, {"minProperties": 2}),
     ],
     ids=json.dumps,
 )
-def test_pairs_that_differ_in_one_thing(one: Any, other: Any) -> None:
-    tokens = VOCABULARIES["short"]
+@pytest.mark.parametrize("tokens", sorted(VOCABULARIES))
+def test_pairs_that_differ_in_one_thing(one: Any, other: Any, tokens: str) -> None:
+    check_pair(one, other, VOCABULARIES[tokens])
+
+
+def check_pair(one: Any, other: Any, tokens: TestVocabulary) -> None:
     for options in ({"strict_mode": False}, {"any_order": True}):
         for wrap in (lambda schema: schema, lambda schema: {"properties": {"k": schema, "m": {}}}):
             store = CORE.SharedMasks(core_vocabulary(tokens))
