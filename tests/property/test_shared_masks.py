@@ -74,7 +74,7 @@ def vocabularies() -> Iterator[TestVocabulary]:
     middle = [b'", "a', b',"ab"', b'{"a', b'{"b', b',""', b'1,"c', b'":1,"ab', b'{"a"', b'{""']
     yield with_pieces("middle tokens", short, middle)
     yield with_pieces(
-        "long tokens", short, [*middle, b'{"a":1', b'":1,"b":1,"', b'{"":1', b'"a":1}']
+        "long tokens", short, [*middle, b'{"a":1', b'":1,"b":1,"', b'{"":1', b'"a":1}', b' "a":1']
     )
 
 
@@ -339,3 +339,63 @@ def check_pair(one: Any, other: Any, tokens: TestVocabulary) -> None:
             rng = random.Random(5)
             for _ in range(150):
                 rng.choice(pairs).step(rng)
+
+
+TEXTS: list[tuple[str, list[tuple[Any, bytes]]]] = [
+    (
+        "a name that was there",
+        [
+            ({"properties": {"k": {}}}, b'{"k":1,'),
+            ({"properties": {"k": {}}}, b'{"a":1,'),
+            ({"properties": {"k": {}}}, b'{"ab":1,'),
+            ({"properties": {"k": {}, "m": {}}}, b'{"a":1,"k":1,'),
+        ],
+    ),
+    (
+        "the value of a name behind a comma",
+        [
+            ({"properties": {"b": {}, "a": {"const": 1}}}, b'{"b":1,'),
+            ({"properties": {"b": {}, "a": {"const": 2}}}, b'{"b":1,'),
+            ({"properties": {"b": {}, "a": {"const": 12}}}, b'{"b":1,'),
+        ],
+    ),
+    (
+        "runs of whitespace",
+        [
+            ({"type": "array"}, b"[1,"),
+            ({"type": "array"}, b"[1, "),
+            ({"type": "array"}, b"[1,  "),
+            ({"type": "array"}, b"[1,   "),
+        ],
+    ),
+    (
+        "what is required",
+        [
+            ({"required": ["a", "b"]}, b'{"a":"x'),
+            ({"required": ["a", "b"]}, b'{"b":1,"a":"x'),
+            ({"required": ["a", "b"]}, b'{"k":"x'),
+            ({"required": ["a"], "maxProperties": 2}, b'{"k":"x'),
+            ({"required": ["a"], "maxProperties": 2}, b'{"a":"x'),
+            ({"required": ["a"], "maxProperties": 1}, b'{"a":"x'),
+        ],
+    ),
+    (
+        "how far a bound is",
+        [({"type": "string", "minLength": 7, "maxLength": 9}, b'"' + b"a" * n) for n in range(9)],
+    ),
+]
+
+
+@pytest.mark.parametrize("tokens", sorted(VOCABULARIES))
+@pytest.mark.parametrize("what", [what for what, _ in TEXTS])
+def test_places_that_differ_in_one_thing(what: str, tokens: str) -> None:
+    cases = dict(TEXTS)[what]
+    vocabulary = VOCABULARIES[tokens]
+    options = {"strict_mode": False, "any_order": True, "max_whitespace_cnt": 4}
+    for seed in range(6):
+        store = CORE.SharedMasks(core_vocabulary(vocabulary))
+        for schema, text in random.Random(seed).sample(cases, len(cases)):
+            pair = Pair(compile_source("json_schema", schema, options), vocabulary, store)
+            assert pair.alone.accept_bytes(text)
+            assert pair.shared.accept_bytes(text)
+            assert np.array_equal(pair.shared.words(), pair.alone.words())
