@@ -12,8 +12,10 @@ import copy
 import json
 import os
 import random
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +250,28 @@ def test_random_families(tokens: str, limit: int) -> None:
     else:
         assert counts["shared_masks"] == 0
     assert (counts["evictions"] > 0) == (0 < limit < 10_000)
+
+
+@pytest.mark.parametrize("limit", [-1, 20_000])
+def test_threads_share_one_store(limit: int) -> None:
+    tokens = VOCABULARIES["short"]
+    store = CORE.SharedMasks(core_vocabulary(tokens), limit)
+    start = threading.Barrier(4, timeout=60)
+
+    def walk(seed: int) -> int:
+        rng = random.Random(seed)
+        start.wait()
+        for _ in range(6):  # the same families in each thread, at other paces
+            irs = random_family(random.Random(rng.randrange(4)))
+            pairs = [Pair(ir, tokens, store) for ir in irs[:3]]
+            for _ in range(12 * len(pairs)):
+                rng.choice(pairs).step(rng)
+        return len(pairs)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(walk, range(4)))
+    assert store.counters()["hits"] > 0
+    assert limit < 0 or store.bytes <= limit
 
 
 DATA = os.environ.get("MASKWRIGHT_TEST_DATA")
