@@ -30,14 +30,13 @@ LogitType logit_type(const std::string& dtype) {
 void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
                    const std::optional<nb::object>& vocab_size,
                    const std::optional<Integers>& indices) {
-  const Array logits = writable_cpu_array(logits_object, "logits");
-  const Array bitmask = readable_cpu_array(bitmask_object, "bitmask");
-  const ArrayFacts facts = facts_of(logits);
-  const ApplyRequest request = check_apply(facts, facts_of(bitmask), vocab_size, indices);
-  const LogitType type = logit_type(facts.dtype);
-  const auto row_bytes = request.logits.stride * static_cast<int64_t>(logits.itemsize());
-  auto* const out = static_cast<char*>(logits.data());
-  const auto* const bits = static_cast<const uint32_t*>(bitmask.data());
+  const ArrayMemory logits = writable_memory(logits_object, "logits");
+  const ArrayMemory bitmask = readable_memory(bitmask_object, "bitmask");
+  const ApplyRequest request = check_apply(logits.facts, bitmask.facts, vocab_size, indices);
+  const LogitType type = logit_type(logits.facts.dtype);
+  const auto row_bytes = request.logits.stride * static_cast<int64_t>(logits.item_bytes);
+  auto* const out = static_cast<char*>(logits.data);
+  const auto* const bits = static_cast<const uint32_t*>(bitmask.data);
   const nb::gil_scoped_release release;
   for (const int64_t row : request.rows) {
     maskwright::apply_bitmask_row(
@@ -71,6 +70,29 @@ void allow_all(nb::handle bitmask) {
   fill_array(array, 0xFFFFFFFF);
 }
 
+// The elements of a 1-D or 2-D array one after the other, whatever its strides are.
+nb::tuple copy_rows(nb::handle object, const std::string& what, const std::string& dtype) {
+  const Array array = readable_cpu_array(object, what);
+  const ArrayFacts facts = facts_of(array);
+  if (facts.dtype != dtype) bad_array("bitmask-dtype", what, facts, dtype);
+  const std::size_t ndim = array.ndim();
+  if (ndim != 1 && ndim != 2) bad_array("bitmask-shape", what, facts, "1-D or 2-D");
+  const std::size_t rows = ndim == 1 ? 1 : array.shape(0);
+  const std::size_t length = array.shape(ndim - 1);
+  const auto size = static_cast<int64_t>(array.itemsize());
+  const auto* const data = static_cast<const char*>(array.data());
+  std::string bytes;
+  bytes.reserve(rows * length * array.itemsize());
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < length; ++i) {
+      const int64_t at = (ndim == 1 ? 0 : static_cast<int64_t>(row) * array.stride(0)) +
+                         static_cast<int64_t>(i) * array.stride(ndim - 1);
+      bytes.append(data + at * size, array.itemsize());
+    }
+  }
+  return nb::make_tuple(rows, length, nb::bytes(bytes.data(), bytes.size()));
+}
+
 }  // namespace
 
 void register_apply(nb::module_& m) {
@@ -83,4 +105,8 @@ void register_apply(nb::module_& m) {
         "strides, device). Returns the number of tokens and the rows, None if all.");
   m.def("allow_all", &allow_all, nb::arg("bitmask").none(),
         "Set all bits of an int32 array of any shape, in place, on the CPU.");
+  m.def("copy_rows", &copy_rows, nb::arg("array").none(), nb::arg("what"), nb::arg("dtype"),
+        nb::sig("def copy_rows(array: typing.Any, what: str, dtype: str) -> "
+                "tuple[int, int, bytes]"),
+        "The number of rows, their length and the elements of a 1-D or 2-D array on the CPU.");
 }

@@ -1,7 +1,9 @@
 #include "arrays.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "direct_array.h"
 #include "maskwright/support/error.h"
 
 namespace nb = nanobind;
@@ -58,12 +60,12 @@ std::string class_name(nb::handle object) {
 
 // torch's strides are in elements and a method, numpy's in bytes.
 std::string strides_text(nb::handle object) {
-  try {
-    if (const nb::object method = attribute(object, "stride"); !method.is_none()) {
-      return text_of(nb::tuple(method()), "strides");
-    }
-  } catch (nb::python_error&) {  // of a tensor that isn't strided
-    return text_of(attribute(object, "layout"), "layout");
+  const nb::object layout = attribute(object, "layout");
+  if (!layout.is_none() && std::string_view(nb::str(layout).c_str()) != "torch.strided") {
+    return text_of(layout, "layout");
+  }
+  if (const nb::object method = attribute(object, "stride"); !method.is_none()) {
+    return text_of(nb::tuple(method()), "strides");
   }
   const nb::object strides = attribute(object, "strides");
   return strides.is_none() ? "" : text_of(strides, "strides") + " in bytes";
@@ -74,16 +76,23 @@ std::string shape_text(nb::handle object) {
   return shape.is_none() ? "" : text_of(nb::tuple(shape), "shape");
 }
 
-// What to do about the state of a torch tensor or a numpy array, if that is what is wrong.
-std::string remedy(nb::handle object) {
-  const nb::object grad = attribute(object, "requires_grad");
-  if (PyObject_IsTrue(grad.ptr()) == 1) return "; it requires grad: pass what .detach() returns";
+bool is_true(nb::handle object) { return object.is(nb::handle(Py_True)); }
+
+// What to do about a torch tensor whose memory may not be used as it is.
+const char* tensor_remedy(nb::handle object) {
+  if (is_true(attribute(object, "requires_grad"))) {
+    return "; it requires grad: pass what .detach() returns";
+  }
   if (says_yes(object, "is_neg") || says_yes(object, "is_conj")) {
     return "; its memory holds other values than it shows: pass what .resolve_neg() or "
            ".resolve_conj() returns";
   }
+  return "";
+}
+
+const char* remedy(nb::handle object) {
   const nb::object writeable = attribute(attribute(object, "flags"), "writeable");
-  return writeable.is(nb::handle(Py_False)) ? "; it is read-only" : "";
+  return writeable.is(nb::handle(Py_False)) ? "; it is read-only" : tensor_remedy(object);
 }
 
 // Why the object is no array of the CPU, in its own words.
@@ -98,6 +107,19 @@ std::string remedy(nb::handle object) {
                   " on the CPU (numpy, torch or any DLPack or buffer object)" + remedy(object));
 }
 
+ArrayMemory memory_of(const DirectArray& array) {
+  ArrayFacts facts{dtype_name(array.type), {array.length}, {1}, "cpu"};
+  if (array.ndim == 2) {
+    facts.shape.insert(facts.shape.begin(), array.rows);
+    facts.strides.insert(facts.strides.begin(), array.stride);
+  }
+  return {array.data, array.type.bits / 8U, std::move(facts), {}};
+}
+
+ArrayMemory memory_of(Array array) {
+  return {array.data(), array.itemsize(), facts_of(array), std::move(array)};
+}
+
 bool is_aligned(const Array& array) {
   const std::size_t size = array.itemsize();
   return size == 0 || reinterpret_cast<std::size_t>(array.data()) % size == 0;
@@ -107,7 +129,7 @@ void check_memory(nb::handle object, const Array& array, const std::string& what
   // Tensors that stand for others, or whose storage was taken away, have a shape but no memory.
   if (array.data() == nullptr && array.size() != 0) refuse(object, what, "an array with memory");
   if (!is_aligned(array)) refuse(object, what, "an aligned array");
-  if (says_yes(object, "is_neg")) refuse(object, what, "an array");
+  if (*tensor_remedy(object) != 0) refuse(object, what, "an array");
 }
 
 }  // namespace
@@ -141,6 +163,18 @@ ArrayFacts facts_of(const Array& array) {
   }
   facts.device = "cpu";
   return facts;
+}
+
+ArrayMemory writable_memory(nb::handle object, const std::string& what) {
+  DirectArray direct{};
+  if (direct_array(object, direct) && direct.writable) return memory_of(direct);
+  return memory_of(writable_cpu_array(object, what));
+}
+
+ArrayMemory readable_memory(nb::handle object, const std::string& what) {
+  DirectArray direct{};
+  if (direct_array(object, direct)) return memory_of(direct);
+  return memory_of(readable_cpu_array(object, what));
 }
 
 std::string describe_array(const ArrayFacts& array) {

@@ -24,6 +24,17 @@ struct ArrayFacts {
 Array writable_cpu_array(nanobind::handle object, const std::string& what);
 Array readable_cpu_array(nanobind::handle object, const std::string& what);
 ArrayFacts facts_of(const Array& array);
+
+// The memory of an array, which lives as long as the object that it was taken of.
+struct ArrayMemory {
+  void* data;
+  std::size_t item_bytes;
+  ArrayFacts facts;
+  Array owner;  // invalid where it took none
+};
+// As writable_cpu_array() and readable_cpu_array(), and at once for what direct_array.h knows.
+ArrayMemory writable_memory(nanobind::handle object, const std::string& what);
+ArrayMemory readable_memory(nanobind::handle object, const std::string& what);
 // "an int32 array of shape (2, 4), strides (4, 1), on cpu"
 std::string describe_array(const ArrayFacts& array);
 [[noreturn]] void bad_array(const std::string& code, const std::string& what,

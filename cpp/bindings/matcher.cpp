@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "arrays.h"
-#include "direct_rows.h"
+#include "direct_array.h"
 #include "integers.h"
 #include "maskwright/support/error.h"
 #include "register.h"
@@ -66,12 +66,13 @@ Matcher::Fill fill_row(Matcher& matcher, std::span<uint32_t> row, bool walk) {
 bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   const int64_t words = matcher.grammar().vocabulary().mask_words();
   const int64_t at = integer(index);  // may run Python code, so before the array is looked at
-  if (DirectRows rows{}; direct_rows(bitmask, rows) && rows.words >= words) {
-    if (at >= 0 && at < rows.count) {
-      const std::span row(rows.data + at * rows.stride, static_cast<std::size_t>(rows.words));
-      const auto result = fill_row(matcher, row, false);
-      if (result != Matcher::Fill::kCold) return result == Matcher::Fill::kSome;
-    }
+  DirectArray direct{};
+  if (direct_array(bitmask, direct) && direct.type == nb::dtype<int32_t>() && direct.writable &&
+      direct.length >= words && at >= 0 && at < direct.rows) {
+    const std::span row(static_cast<uint32_t*>(direct.data) + at * direct.stride,
+                        static_cast<std::size_t>(direct.length));
+    const auto result = fill_row(matcher, row, false);
+    if (result != Matcher::Fill::kCold) return result == Matcher::Fill::kSome;
   }
   const Array array = writable_cpu_array(bitmask, "bitmask");
   const auto row = bitmask_row(array, at, static_cast<uint32_t>(words));

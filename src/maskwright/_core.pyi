@@ -413,4 +413,19 @@ def matcher_of(base: MatcherBase) -> Matcher:
     """The matcher inside, not a fork of it."""
 
 def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> None:
-    """Set the logits of masked tokens to -inf, in place, on the CPU."""
+    """
+    Set the logits of masked tokens to -inf, in place, on the CPU. Releases the GIL.
+    """
+
+def check_apply(logits: tuple[str, Sequence[int], Sequence[int], str], bitmask: tuple[str, Sequence[int], Sequence[int], str], *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> tuple[int, list[int] | None]:
+    """
+    Check what apply_bitmask does, for arrays of any device that are given as (dtype, shape, strides, device). Returns the number of tokens and the rows, None if all.
+    """
+
+def allow_all(bitmask: object | None) -> None:
+    """Set all bits of an int32 array of any shape, in place, on the CPU."""
+
+def copy_rows(array: Any, what: str, dtype: str) -> tuple[int, int, bytes]:
+    """
+    The number of rows, their length and the elements of a 1-D or 2-D array on the CPU.
+    """

@@ -62,7 +62,8 @@ def _kernel(backend: str, logits: Any) -> Callable[[Request], None]:
             raise _not_installed(backend)
         if not on_cuda and not module.IS_INTERPRETED:
             raise _not_there(backend, logits)
-        return module.apply  # type: ignore[no-any-return]
+        kernel: Callable[[Request], None] = module.apply
+        return kernel
     try:
         from . import torch_apply
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Applies bitmasks with operations of torch, on any device that it has.
 
-Idea: bits are unpacked to bytes, as Booleans that ``masked_fill_`` takes, some rows at a time so that
-they need a bounded amount of memory. Compiled, nothing is unpacked in memory.
+Idea: bits are unpacked to bytes, as Booleans that ``masked_fill_`` takes, some rows at a time, so
+that they need a bounded amount of memory. Compiled, nothing is unpacked in memory.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Idea: one program per row and block of tokens reads the words of its block and writes minus infinity
 where a bit is 0. Logits are never read, so the cost is that of writing those that are masked.
 
-With ``TRITON_INTERPRET=1`` in the environment Triton runs the kernel on the CPU, slowly; that is how
-it is tested where there is no GPU.
+With ``TRITON_INTERPRET=1`` in the environment Triton runs the kernel on the CPU, slowly; that is
+how it is tested where there is no GPU.
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ def _apply_kernel(  # type: ignore[no-untyped-def]
         bitmask + row * bitmask_stride + tokens // 32, mask=tokens < vocab_size, other=0
     )
     refused = ((words >> (tokens % 32)) & 1) == 0
-    tl.store(
-        logits + row * logits_stride + tokens, float("-inf"), mask=refused & (tokens < size)
-    )
+    tl.store(logits + row * logits_stride + tokens, float("-inf"), mask=refused & (tokens < size))
 
 
 # The kernel runs on the CPU, on tensors of any device that has memory there.
