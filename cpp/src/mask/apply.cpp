@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace maskwright {
 
@@ -25,6 +26,13 @@ void apply_word(Element* out, Element minus_infinity, uint32_t word) {
   }
 }
 
+// At most four bits are set. Those that are masked alone then cost a line of the cache each, and
+// not both lines of a word.
+bool is_few(uint32_t bits) {
+  for (int i = 0; i < 4; ++i) bits &= bits - 1;
+  return bits == 0;
+}
+
 // -inf by bit pattern, so that the 16-bit types need no arithmetic.
 template <typename Element>
 void apply_row(Element* logits, Element minus_infinity, std::size_t row_size, const uint32_t* bits,
@@ -35,6 +43,8 @@ void apply_row(Element* logits, Element minus_infinity, std::size_t row_size, co
     if (*word == kAllowAll) continue;
     if (*word == 0) {
       std::fill_n(out, 32, minus_infinity);
+    } else if (uint32_t refused = ~*word; is_few(refused)) {
+      for (; refused != 0; refused &= refused - 1) out[std::countr_zero(refused)] = minus_infinity;
     } else {
       apply_word(out, minus_infinity, *word);
     }

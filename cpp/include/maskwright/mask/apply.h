@@ -1,8 +1,9 @@
 // Applying a token bitmask to logits: masked entries become -inf.
 //
 // Idea: by words of 32 tokens. Words that allow all are skipped, words that allow none are written
-// without being read, the others go through a loop that the compiler vectorises. Cost: where little
-// is allowed, what writing the row costs; where nearly all is, a pass over the words of the mask.
+// without being read, the others go through a loop that the compiler vectorises, or bit by bit if
+// few are refused. Cost: where little is allowed, what writing the row costs; where nearly all is,
+// a pass over the words of the mask.
 #pragma once
 
 #include <cstddef>
