@@ -125,7 +125,7 @@ def row_copy_us(info: Any) -> float:
 
 
 def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> list[Figure]:
-    """Time mask, accept, rollback and fork along a text whose masks are all known."""
+    """Time mask, id of the mask, accept, rollback and fork along a text whose masks are all known."""
     import numpy as np
 
     compiler = library.GrammarCompiler(info, max_threads=1)
@@ -145,6 +145,9 @@ def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> li
     def time_fill(_: int) -> float:
         return median_us(lambda: matcher.fill_next_token_bitmask(bitmask), batch=50, samples=9)
 
+    def time_mask_id(_: int) -> float:
+        return median_us(matcher.next_mask_id, batch=50, samples=9)
+
     def time_rollback(token: int) -> float:
         return median_us(lambda: accept_and_roll_back(token), batch=20, samples=5)
 
@@ -153,6 +156,7 @@ def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> li
 
     copy = row_copy_us(info)
     fills = walk(matcher, bitmask, ids, time_fill)
+    mask_ids = walk(matcher, bitmask, ids, time_mask_id)
     rollbacks = walk(matcher, bitmask, ids, time_rollback)
     forks = walk(matcher, bitmask, ids, time_fork)
     accepts = median_us(accept_all_and_reset, samples=samples) / len(ids)
@@ -161,6 +165,7 @@ def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> li
         Figure("copy of one row", copy, 99),
         Figure("warm mask, median over a text", fill, len(fills), f"{fill / copy:.1f} copies"),
         Figure("warm mask, slowest of a text", slowest, len(fills), f"{slowest / copy:.1f} copies"),
+        Figure("next_mask_id, median over a text", statistics.median(mask_ids), len(mask_ids)),
         Figure("accept_token", accepts, samples),
         Figure("accept_token and rollback", statistics.median(rollbacks), len(rollbacks)),
         Figure("fork", statistics.median(forks), len(forks)),
