@@ -125,7 +125,7 @@ def row_copy_us(info: Any) -> float:
 
 
 def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> list[Figure]:
-    """Time mask, id of the mask, accept, rollback and fork along a text whose masks are all known."""
+    """Time mask, its id, accept, rollback and fork along a text whose masks are all known."""
     import numpy as np
 
     compiler = library.GrammarCompiler(info, max_threads=1)

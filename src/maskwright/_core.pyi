@@ -441,7 +441,7 @@ class MatcherBase:
             MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
             BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or it is
                 not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
-                ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
+                ``bitmask-strides``, ``bitmask-index``, ``bitmask-device``, ``bitmask-not-an-array``).
         """
 
     def next_mask_id(self) -> int:
