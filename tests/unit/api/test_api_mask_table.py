@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 import threading
@@ -175,6 +176,18 @@ def test_a_vocabulary_that_cannot_spell_every_text_has_no_ids():
     info = TokenizerInfo(["ab", "c", "a", "</s>"], stop_token_ids=3)
     matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("(a?bc|ab)+"))
     assert matcher.next_mask_id() == -1
+
+
+@pytest.mark.skipif(
+    "token_budget" not in inspect.signature(GrammarMatcher.__init__).parameters,
+    reason="matchers have no token budget yet",
+)
+def test_a_budget_tells_masks_apart():
+    """A matcher that must come to an end has other masks than one that need not."""
+    compiled = GrammarCompiler(INFO).compile_json_schema({"type": "array"}, strict_mode=False)
+    for budget in (None, 2, 3, 6, 60, None):
+        options = {} if budget is None else {"token_budget": budget}
+        walk(GrammarMatcher(compiled, **options), random.Random(3), 25)
 
 
 def test_a_full_table():
