@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -42,6 +43,38 @@ def test_triton_interpreted_and_native_operations():
     )
     assert "all results are right" in output
     assert "triton: 219 cases" in output
+
+
+@needs_triton
+@pytest.mark.filterwarnings("ignore")  # Triton's own, about defaults that do not matter here
+@pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize(
+    ("target", "assembly"), [(("cuda", 90, 32), "ptx"), (("hip", "gfx942", 64), "amdgcn")]
+)
+def test_triton_compiles_for_devices_that_are_not_there(
+    monkeypatch, tmp_path, target, assembly, dtype
+):
+    triton = pytest.importorskip("triton")
+    compiler = pytest.importorskip("triton.backends.compiler")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    kernel = importlib.import_module("maskwright.kernels.triton_apply")._apply_kernel
+    source = triton.compiler.ASTSource(
+        fn=kernel,
+        signature={
+            "logits": f"*{dtype}",
+            "bitmask": "*i32",
+            "rows": "*i64",
+            "vocab_size": "i32",
+            "size": "i32",
+            "logits_stride": "i32",
+            "bitmask_stride": "i32",
+            "HAS_ROWS": "constexpr",
+            "BLOCK": "constexpr",
+        },
+        constexprs={"HAS_ROWS": True, "BLOCK": 4096},
+    )
+    compiled = triton.compile(source, target=compiler.GPUTarget(*target))
+    assert "global" in compiled.asm[assembly]
 
 
 @needs_triton
