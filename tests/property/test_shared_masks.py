@@ -29,7 +29,7 @@ from maskwright.errors import MaskwrightError
 from vocabularies import SECOND_STOP, SPECIAL, STOP, TestVocabulary, make_vocabulary
 
 N_STEPS = 18
-N_FAMILIES = 24
+N_FAMILIES = 16
 LIMITS = [-1, 0, 4_000, 40_000]
 NAMES = ["a", "b", "ab", "abc", "", 'q"', "é"]
 PATTERNS = ["^[a-c]{2,6}$", "^[a-c]{2,7}$", "^[a-d]{2,6}$", "[0-9]", "^(ab|c)+$", "a.*b"]
