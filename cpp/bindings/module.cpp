@@ -21,5 +21,6 @@ NB_MODULE(_core, m) {
   register_vocabulary(m);
   register_compiled(m);
   register_matcher(m);
+  register_batch(m);
   register_apply(m);
 }
