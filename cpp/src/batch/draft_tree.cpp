@@ -148,8 +148,8 @@ bool traverse(const HeldMatcher& matcher, const DraftTree& tree, std::span<const
     }
     places.resize(visit.depth);
     places.push_back(excursion.place());
-    matcher.fill(row, true);
-    if (!reached.empty()) reached[visit.node] = 1;
+    const bool ended = matcher.fill(row, true) == Matcher::Fill::kNone;
+    if (!reached.empty()) reached[visit.node] = ended ? 0 : 1;
   }
   for (const uint32_t node : tree.unreached()) {
     std::ranges::fill(bitmask.row(first + node), 0U);

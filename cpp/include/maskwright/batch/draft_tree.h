@@ -52,7 +52,7 @@ using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 // Row `first` + j of the bitmask: the mask after the tokens on the way from the root to node j, the
 // root's own left out, since the matcher has accepted it. Rows behind a refused token or after a
 // stop token are all zero, as are those that are not reached. The matcher is as before in the end,
-// whatever happens. `reached`: one for each node, set to 1 where the tokens are accepted; or empty.
+// whatever happens. `reached`: one for each node, set to 1 where some token can follow; or empty.
 // The grammar's mutex is held. False if the deadline passed: rows not reached until then are zero.
 bool traverse(const HeldMatcher& matcher, const DraftTree& tree, std::span<const int64_t> tokens,
               const BitmaskRows& bitmask, int64_t first, const Deadline& deadline = {},
