@@ -21,6 +21,7 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,8 +175,8 @@ def tree_figures(library: Any, peer: Any, vocabulary: list[str], samples: int) -
     contenders: dict[str, Callable[[], Any]] = {}
     for threads in THREADS:
         batch = library.BatchGrammarMatcher(threads)
-        contenders[f"batch, threads={threads}"] = lambda batch=batch: (
-            batch.batch_traverse_draft_tree(matchers, children, siblings, tokens, masks["batch"])
+        contenders[f"batch, threads={threads}"] = partial(
+            batch.batch_traverse_draft_tree, matchers, children, siblings, tokens, masks["batch"]
         )
     contenders["own loop"] = loop_over(matchers, views("loop"))
     if peer is not None:
@@ -203,19 +204,15 @@ def fill_figures(library: Any, peer: Any, vocabulary: list[str], samples: int) -
 
     contenders: dict[str, Callable[[], Any]] = {"own loop": loop}
     for threads in THREADS:
-        batch = library.BatchGrammarMatcher(threads)
-        contenders[f"batch, threads={threads}"] = lambda batch=batch: (
-            batch.batch_fill_next_token_bitmask(matchers, mask)
-        )
+        call = library.BatchGrammarMatcher(threads).batch_fill_next_token_bitmask
+        contenders[f"batch, threads={threads}"] = partial(call, matchers, mask)
     if peer is not None:
         others = make_matchers(peer, vocabulary, FILLED)
         for matcher, walk in zip(others, walks, strict=True):
             for token in walk:
                 matcher.accept_token(token)
-        batch = peer.BatchGrammarMatcher(1)
-        contenders["xgrammar's batch, threads=1"] = lambda: batch.batch_fill_next_token_bitmask(
-            others, mask
-        )
+        call = peer.BatchGrammarMatcher(1).batch_fill_next_token_bitmask
+        contenders["xgrammar's batch, threads=1"] = partial(call, others, mask)
     return medians_us(contenders, samples)
 
 

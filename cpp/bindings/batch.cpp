@@ -43,8 +43,7 @@ auto without_gil(const Work& work) {
 
 Flags accept_tokens(nb::handle matchers, nb::handle tokens) {
   const MatcherList list(matchers);
-  std::vector<int64_t> ids;
-  for (const nb::handle token : nb::tuple(nb::borrow(tokens))) ids.push_back(integer(token));
+  const std::vector<int64_t> ids = integer_list(tokens);
   list.check_length(ids.size(), "tokens");
   return as_list(without_gil([&] { return maskwright::accept_tokens(list.matchers(), ids); }));
 }
@@ -63,7 +62,7 @@ void roll_back(nb::handle matchers, nb::handle num_tokens) {
   if (PyIndex_Check(num_tokens.ptr()) != 0) {
     steps.assign(list.size(), integer(num_tokens));
   } else {
-    steps = integer_list(num_tokens, "num_tokens");
+    steps = number_list(num_tokens, "num_tokens");
     list.check_length(steps.size(), "num_tokens");
   }
   without_gil([&] { maskwright::roll_back(list.matchers(), steps); });
@@ -72,8 +71,7 @@ void roll_back(nb::handle matchers, nb::handle num_tokens) {
 void fill_temperature(nb::handle matchers, nb::handle temperatures, nb::handle indices) {
   const MatcherList list(matchers);
   const TemperatureArray out(temperatures, 0);
-  const auto rows =
-      row_list(indices, list, static_cast<int64_t>(out.size()), "temperatures has");
+  const auto rows = row_list(indices, list, static_cast<int64_t>(out.size()), "temperatures has");
   maskwright::check_distinct(list.matchers());
   for (std::size_t i = 0; i < list.size(); ++i) out.set(rows[i], list.base(i).default_temperature);
 }
@@ -96,9 +94,8 @@ struct DraftArrays {
     const std::size_t n = tokens.columns();
     for (const IntegerArray* links : {&child, &sibling}) {
       if (links->columns() == n) continue;
-      links->refuse("draft-tree-sizes",
-                    std::to_string(n) + (n == 1 ? " node" : " nodes") +
-                        ", as many as draft_tokens has");
+      links->refuse("draft-tree-sizes", std::to_string(n) + (n == 1 ? " node" : " nodes") +
+                                            ", as many as draft_tokens has");
     }
   }
 
@@ -181,7 +178,7 @@ Flags traverse_batch(Batch& batch, nb::handle matchers, nb::handle next_token,
   const auto rows = row_list(indices, list, arrays.tokens.rows(), "draft_tokens has");
   std::vector<int64_t> roots(list.size(), 0);
   if (!root_positions.is_none()) {
-    roots = integer_list(root_positions, "root_positions");
+    roots = number_list(root_positions, "root_positions");
     list.check_length(roots.size(), "root_positions");
   }
   const Bitmask out(bitmask, list.max_words());
@@ -201,20 +198,23 @@ Flags traverse_batch(Batch& batch, nb::handle matchers, nb::handle next_token,
 }  // namespace
 
 void register_batch(nb::module_& m) {
-  m.def("accept_tokens", &accept_tokens, nb::arg("matchers"), nb::arg("tokens"));
-  m.def("accept_strings", &accept_strings, nb::arg("matchers"), nb::arg("strings"));
-  m.def("roll_back", &roll_back, nb::arg("matchers"), nb::arg("num_tokens"));
-  m.def("fill_temperature", &fill_temperature, nb::arg("matchers"), nb::arg("temperatures"),
-        nb::arg("indices").none());
-  m.def("traverse_draft_tree", &traverse, nb::arg("matcher"), nb::arg("retrieve_next_token"),
-        nb::arg("retrieve_next_sibling"), nb::arg("draft_tokens"), nb::arg("bitmask"),
-        nb::arg("time_threshold"), nb::arg("temperatures").none(), nb::arg("root_position"));
+  m.def("accept_tokens", &accept_tokens, nb::arg("matchers").none(), nb::arg("tokens").none());
+  m.def("accept_strings", &accept_strings, nb::arg("matchers").none(), nb::arg("strings").none());
+  m.def("roll_back", &roll_back, nb::arg("matchers").none(), nb::arg("num_tokens").none());
+  m.def("fill_temperature", &fill_temperature, nb::arg("matchers").none(),
+        nb::arg("temperatures").none(), nb::arg("indices").none());
+  m.def("traverse_draft_tree", &traverse, nb::arg("matcher"), nb::arg("retrieve_next_token").none(),
+        nb::arg("retrieve_next_sibling").none(), nb::arg("draft_tokens").none(),
+        nb::arg("bitmask").none(), nb::arg("time_threshold"), nb::arg("temperatures").none(),
+        nb::arg("root_position").none());
   nb::class_<Batch>(m, "Batch", "Calls for many matchers; see maskwright.BatchGrammarMatcher.")
       .def(nb::init<uint32_t>(), nb::arg("max_threads"))
       .def_prop_ro("max_threads", &Batch::max_threads)
       .def("renew", &Batch::renew, "For a child after fork().")
-      .def("fill", &fill, nb::arg("matchers"), nb::arg("bitmask"), nb::arg("indices").none())
-      .def("traverse", &traverse_batch, nb::arg("matchers"), nb::arg("retrieve_next_token"),
-           nb::arg("retrieve_next_sibling"), nb::arg("draft_tokens"), nb::arg("bitmask"),
-           nb::arg("indices").none(), nb::arg("root_positions").none());
+      .def("fill", &fill, nb::arg("matchers").none(), nb::arg("bitmask").none(),
+           nb::arg("indices").none())
+      .def("traverse", &traverse_batch, nb::arg("matchers").none(),
+           nb::arg("retrieve_next_token").none(), nb::arg("retrieve_next_sibling").none(),
+           nb::arg("draft_tokens").none(), nb::arg("bitmask").none(), nb::arg("indices").none(),
+           nb::arg("root_positions").none());
 }

@@ -77,7 +77,13 @@ TextList::TextList(nb::handle texts) : objects_(nb::borrow(texts)) {
   }
 }
 
-std::vector<int64_t> integer_list(nb::handle objects, const char* what) {
+std::vector<int64_t> integer_list(nb::handle objects) {
+  std::vector<int64_t> values;
+  for (const nb::handle object : elements(objects)) values.push_back(integer(object));
+  return values;
+}
+
+std::vector<int64_t> number_list(nb::handle objects, const char* what) {
   std::vector<int64_t> values;
   for (const nb::handle object : elements(objects)) {
     if (PyBool_Check(object.ptr())) {
@@ -93,13 +99,12 @@ std::vector<int64_t> row_list(nb::handle indices, const MatcherList& matchers, i
                               const char* what) {
   std::vector<int64_t> list;
   if (!indices.is_none()) {
-    list = integer_list(indices, "indices");
+    list = number_list(indices, "indices");
     matchers.check_length(list.size(), "indices");
   } else if (static_cast<int64_t>(matchers.size()) > rows) {
     throw Error(ErrorKind::kBatch, "batch-rows",
                 std::string(what) + " " + std::to_string(rows) + (rows == 1 ? " row" : " rows") +
-                    " for " + std::to_string(matchers.size()) +
-                    " matchers; it needs one for each");
+                    " for " + std::to_string(matchers.size()) + " matchers; it needs one for each");
   } else {
     list.resize(matchers.size());
     std::iota(list.begin(), list.end(), int64_t{0});
@@ -199,7 +204,8 @@ void IntegerArray::check_ndim(bool one, bool two) const {
 }
 
 void IntegerArray::refuse(const char* code, const std::string& expected) const {
-  throw Error(ErrorKind::kDraftTree, code, what_ + " is " + description_ + "; expected " + expected);
+  throw Error(ErrorKind::kDraftTree, code,
+              what_ + " is " + description_ + "; expected " + expected);
 }
 
 // --- temperatures -------------------------------------------------------------------------------
@@ -210,9 +216,9 @@ TemperatureArray::TemperatureArray(nb::handle object, std::size_t needed)
     bad_array("temperatures-dtype", "temperatures", array_, "float32");
   }
   if (array_.ndim() != 1 || array_.shape(0) < needed) {
-    bad_array("temperatures-shape", "temperatures", array_,
-              "1-D with at least " + std::to_string(needed) +
-                  (needed == 1 ? " element" : " elements"));
+    bad_array(
+        "temperatures-shape", "temperatures", array_,
+        "1-D with at least " + std::to_string(needed) + (needed == 1 ? " element" : " elements"));
   }
   if (array_.shape(0) > 1 && array_.stride(0) == 0) {
     bad_array("temperatures-strides", "temperatures", array_, "elements that do not overlap");

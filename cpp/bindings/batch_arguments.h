@@ -46,10 +46,12 @@ class TextList {
   std::vector<std::string_view> texts_;
 };
 
-// An iterable of integers, not bools, or an array of them.
-std::vector<int64_t> integer_list(nanobind::handle objects, const char* what);
-// The rows that matchers are given: `indices`, or 0, 1, 2... for None. Checked against the number of
-// rows there are; `what` has them ("the bitmask has").
+// An iterable of integers, or an array of them.
+std::vector<int64_t> integer_list(nanobind::handle objects);
+// The same without bools; `what` names the argument in messages.
+std::vector<int64_t> number_list(nanobind::handle objects, const char* what);
+// The rows that matchers are given: `indices`, or 0, 1, 2... for None. Checked against the number
+// of rows there are; `what` has them ("the bitmask has").
 std::vector<int64_t> row_list(nanobind::handle indices, const MatcherList& matchers, int64_t rows,
                               const char* what);
 

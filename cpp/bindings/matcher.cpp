@@ -224,8 +224,9 @@ void register_matcher(nb::module_& m) {
       .def(
           "is_completed", [](const MatcherBase& self) { return self.matcher.is_completed(); },
           "Return whether the text so far is a whole text of the grammar.")
-      .def_ro("temperature", &MatcherBase::default_temperature,
-              "The temperature to sample the next token with: the default that was given, or None.");
+      .def_ro(
+          "temperature", &MatcherBase::default_temperature,
+          "The temperature to sample the next token with: the default that was given, or None.");
   m.def(
       "matcher_of", [](MatcherBase& base) -> Matcher& { return base.matcher; }, nb::arg("base"),
       nb::rv_policy::reference, nb::keep_alive<0, 1>(), "The matcher inside, not a fork of it.");

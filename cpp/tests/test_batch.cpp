@@ -36,8 +36,7 @@ Grammar compiled(const IrWriter& writer) {
 // a^n b^n; a counted repeat; right recursion with a choice.
 std::vector<Grammar> make_grammars() {
   IrWriter nested, counted, list;
-  const uint32_t inner =
-      nested.sequence({nested.literal("a"), nested.ref(0), nested.literal("b")});
+  const uint32_t inner = nested.sequence({nested.literal("a"), nested.ref(0), nested.literal("b")});
   nested.rule("s", nested.choice({inner, nested.literal("ab")}));
   const uint32_t letter = counted.choice({counted.literal("a"), counted.literal("bb")});
   counted.rule("s", counted.repeat(letter, 2, 300));
@@ -46,9 +45,7 @@ std::vector<Grammar> make_grammars() {
   return {compiled(nested), compiled(counted), compiled(list)};
 }
 
-BitmaskRows rows_of(Rows& rows) {
-  return {rows.data(), static_cast<int64_t>(rows.size()), 1, 1};
-}
+BitmaskRows rows_of(Rows& rows) { return {rows.data(), static_cast<int64_t>(rows.size()), 1, 1}; }
 
 uint32_t mask_of(Matcher& matcher) {
   uint32_t row = 0;
@@ -79,7 +76,8 @@ struct Links {
 };
 
 Links random_links(std::mt19937& random, std::size_t n) {
-  Links links{std::vector<int64_t>(n, -1), std::vector<int64_t>(n, -1), std::vector<int64_t>(n, -1)};
+  Links links{std::vector<int64_t>(n, -1), std::vector<int64_t>(n, -1),
+              std::vector<int64_t>(n, -1)};
   for (std::size_t i = 1; i < n; ++i) {
     if (random() % 8 == 0) continue;  // not reached
     const auto parent = static_cast<int64_t>(random() % i);

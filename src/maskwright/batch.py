@@ -76,7 +76,7 @@ class BatchGrammarMatcher:
         matchers: Iterable[GrammarMatcher],
         bitmask: Any,
         indices: Iterable[int] | None = None,
-        debug_print: bool = False,  # noqa: FBT001, FBT002  as engines call it
+        debug_print: bool = False,
     ) -> None:
         """Write for each matcher which tokens may come next.
 
@@ -106,7 +106,7 @@ class BatchGrammarMatcher:
     def batch_accept_token(
         matchers: Iterable[GrammarMatcher],
         tokens: Iterable[int],
-        debug_print: bool = False,  # noqa: FBT001, FBT002
+        debug_print: bool = False,
     ) -> list[bool]:
         """Append a token to each matcher.
 
@@ -132,7 +132,7 @@ class BatchGrammarMatcher:
     def batch_accept_string(
         matchers: Iterable[GrammarMatcher],
         strings: Iterable[str | bytes],
-        debug_print: bool = False,  # noqa: FBT001, FBT002
+        debug_print: bool = False,
     ) -> list[bool]:
         """Append a text to each matcher; one step for `batch_rollback`.
 
@@ -236,7 +236,7 @@ class BatchGrammarMatcher:
         )
 
 
-def _number_of_threads(max_threads: int | Literal["auto"]) -> int:
+def _number_of_threads(max_threads: Any) -> int:
     if max_threads == "auto":
         return min(_usable_processors(), _MOST_AUTO_THREADS)
     number = 0 if isinstance(max_threads, str) else operator.index(max_threads)

@@ -76,8 +76,9 @@ void check_can_go_on(const Groups& groups, Matchers matchers) {
   for_each_held(groups, matchers, [](std::size_t i, const HeldMatcher& matcher) {
     if (matcher.can_go_on()) return;
     throw Error(ErrorKind::kMatcher, "matcher-terminated",
-                nth(i) + " is terminated, so no token can follow; leave it out, or roll back or "
-                         "reset it");
+                nth(i) +
+                    " is terminated, so no token can follow; leave it out, or roll back or "
+                    "reset it");
   });
 }
 
@@ -155,8 +156,8 @@ void roll_back(Matchers matchers, std::span<const int64_t> steps) {
     const uint64_t taken = matcher.num_steps();
     if (static_cast<uint64_t>(steps[i]) <= taken) return;
     throw Error(ErrorKind::kMatcher, "matcher-rollback-too-far",
-                "cannot roll back " + nth(i) + " by " + std::to_string(steps[i]) +
-                    " steps: only " + std::to_string(taken) + " were taken");
+                "cannot roll back " + nth(i) + " by " + std::to_string(steps[i]) + " steps: only " +
+                    std::to_string(taken) + " were taken");
   });
   for_each_held(groups, matchers, [&](std::size_t i, const HeldMatcher& matcher) {
     matcher.rollback(static_cast<uint64_t>(steps[i]));
@@ -168,8 +169,8 @@ void check_rows(std::span<const int64_t> rows, int64_t count, const char* what) 
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] < 0 || rows[i] >= count) {
       throw Error(ErrorKind::kBatch, "batch-index",
-                  "index " + std::to_string(rows[i]) + " of " + nth(i) + " does not exist: " +
-                      what + " " +
+                  "index " + std::to_string(rows[i]) + " of " + nth(i) +
+                      " does not exist: " + what + " " +
                       (count == 0 ? "0 rows"
                                   : std::to_string(count) + (count == 1 ? " row" : " rows") +
                                         "; pass indices from 0 to " + std::to_string(count - 1)));
@@ -177,8 +178,8 @@ void check_rows(std::span<const int64_t> rows, int64_t count, const char* what) 
     uint32_t& other = taken[static_cast<std::size_t>(rows[i])];
     if (other != 0) {
       throw Error(ErrorKind::kBatch, "batch-index-twice",
-                  "index " + std::to_string(rows[i]) + " is given for " + nth(other - 1) +
-                      " and " + nth(i) + "; each needs a row of its own");
+                  "index " + std::to_string(rows[i]) + " is given for " + nth(other - 1) + " and " +
+                      nth(i) + "; each needs a row of its own");
     }
     other = static_cast<uint32_t>(i + 1);
   }

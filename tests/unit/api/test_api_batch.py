@@ -24,9 +24,12 @@ from maskwright import (
 TOKENS = ["a", "b", "ab", "c", "</s>"]
 STOP = 4
 COMPILER = GrammarCompiler(TokenizerInfo(TOKENS, stop_token_ids=STOP))
-WIDE = GrammarCompiler(TokenizerInfo([*TOKENS[:4], *map(str, range(60)), "</s>"], stop_token_ids=64))
+WIDE = GrammarCompiler(
+    TokenizerInfo([*TOKENS[:4], *map(str, range(60)), "</s>"], stop_token_ids=64)
+)
 REGEXES = ("a[ab]*", "(ab)+", "[bc]{1,3}", "a?")
 UNTOUCHED = 0x5A5A5A5A
+B = 1 << 1
 
 
 def matcher(regex: str, **options: Any) -> GrammarMatcher:
@@ -94,7 +97,9 @@ def test_accept_and_rollback():
         *(True, True, True),
         False,
     ]
-    assert BatchGrammarMatcher().batch_accept_token(matchers, np.array([2, 1, 1, STOP])) == [True] * 4
+    assert (
+        BatchGrammarMatcher().batch_accept_token(matchers, np.array([2, 1, 1, STOP])) == [True] * 4
+    )
     assert matchers[3].is_terminated()
     assert BatchGrammarMatcher.batch_accept_token(matchers, [-1, 2**70, STOP, 0]) == [
         *(False, False, True),
@@ -284,8 +289,11 @@ REFUSALS: dict[str, tuple[Call, type[MaskwrightError], str, str]] = {
     "fill: three dimensions": (
         lambda m, b: fill(m, b[:, :, None]),
         *(BitmaskError, "bitmask-shape"),
-        r"bitmask is an int32 array of shape \(6, 1, 1\), strides \(1, 1, 1\), on cpu; expected "
-        r"1-D or 2-D with at least 1 word in each row",
+        (
+            r"bitmask is an int32 array of shape \(6, 1, 1\), strides \(1, 1, 1\), "
+            r"on cpu; expected "
+            r"1-D or 2-D with at least 1 word in each row"
+        ),
     ),
     "fill: too few words": (
         lambda m, b: fill([GrammarMatcher(WIDE.compile_regex("a")), *m], b),
@@ -295,8 +303,10 @@ REFUSALS: dict[str, tuple[Call, type[MaskwrightError], str, str]] = {
     "fill: rows that overlap": (
         lambda m, b: fill(m, np.lib.stride_tricks.as_strided(b, (4, 1), (0, 4))),
         *(BitmaskError, "bitmask-strides"),
-        r"bitmask is an int32 array of shape \(4, 1\), strides \(0, 1\), on cpu; expected "
-        r"rows of words side by side that do not overlap",
+        (
+            r"bitmask is an int32 array of shape \(4, 1\), strides \(0, 1\), on cpu; expected "
+            r"rows of words side by side that do not overlap"
+        ),
     ),
     "fill: a read-only array": (
         lambda m, _: fill(m, np.broadcast_to(np.int32(0), (6, 1))),
@@ -346,13 +356,19 @@ REFUSALS: dict[str, tuple[Call, type[MaskwrightError], str, str]] = {
     "temperature: another dtype": (
         lambda m, _: BatchGrammarMatcher.batch_fill_temperature(m, HEAT.astype(np.float64)),
         *(BitmaskError, "temperatures-dtype"),
-        r"temperatures is a float64 array of shape \(4,\), strides \(1,\), on cpu; expected float32",
+        (
+            r"temperatures is a float64 array of shape \(4,\), strides \(1,\), on "
+            r"cpu; expected float32"
+        ),
     ),
     "temperature: two dimensions": (
         lambda m, _: BatchGrammarMatcher.batch_fill_temperature(m, HEAT[:, None]),
         *(BitmaskError, "temperatures-shape"),
-        r"temperatures is a float32 array of shape \(4, 1\), strides \(1, 1\), on cpu; expected "
-        r"1-D with at least 0 elements",
+        (
+            r"temperatures is a float32 array of shape \(4, 1\), strides \(1, 1\), "
+            r"on cpu; expected "
+            r"1-D with at least 0 elements"
+        ),
     ),
     "temperature: an index out of range": (
         lambda m, _: BatchGrammarMatcher.batch_fill_temperature(m, HEAT, [0, 1, 2, 4]),
@@ -388,14 +404,14 @@ def test_what_is_refused_has_changed_nothing(name):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda m, b: fill(5, b),
+        lambda _, b: fill(5, b),
         lambda m, b: fill(m, b, [0, 1, 2, "3"]),
         lambda m, b: fill(m, b, [0, 1, 2, True]),
         lambda m, b: fill(m, b, [0.0, 1.0, 2.0, 3.0]),
-        lambda m, b: BatchGrammarMatcher.batch_accept_token(m, [0, 0, 0, "a"]),
-        lambda m, b: BatchGrammarMatcher.batch_accept_string(m, ["a", "b", "c", 1]),
-        lambda m, b: BatchGrammarMatcher.batch_rollback(m, "ab"),
-        lambda m, b: BatchGrammarMatcher.batch_rollback(m, [0, 0, 0, None]),
+        lambda m, _: BatchGrammarMatcher.batch_accept_token(m, [0, 0, 0, "a"]),
+        lambda m, _: BatchGrammarMatcher.batch_accept_string(m, ["a", "b", "c", 1]),
+        lambda m, _: BatchGrammarMatcher.batch_rollback(m, "ab"),
+        lambda m, _: BatchGrammarMatcher.batch_rollback(m, [0, 0, 0, None]),
     ],
 )
 def test_wrong_types(call):
@@ -423,3 +439,62 @@ def test_a_large_batch_of_one_grammar_and_forks():
     bitmask = new_bitmask(300)
     BatchGrammarMatcher(4).batch_fill_next_token_bitmask(matchers, bitmask)
     assert bitmask[:, 0].tolist() == [mask(one) for one in matchers]
+
+
+BYTES = GrammarCompiler(
+    TokenizerInfo([*(bytes([byte]) for byte in range(256)), b"</s>"], stop_token_ids=256)
+)
+SCHEMA = {
+    "type": "object",
+    "required": ["a", "b", "c"],
+    "additionalProperties": False,
+    "properties": {
+        **dict.fromkeys("abc", {"$ref": "#/$defs/value"}),
+        "u": {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, "a", "b"]}},
+    },
+    "$defs": {
+        "value": {"type": ["integer", "array", "object"], "items": {"$ref": "#/$defs/value"}}
+    },
+}
+DOCUMENTS = (
+    b'{"a": [1, [2]], "b": {"c": [3]}, "c": 4, "u": [1, 2, "a"]}',
+    b'{"b": [1, [2]], "c": {"a": [3]}, "a": 4, "u": [2, 1, "b"]}',
+    b'{"c": {"k": [1, 2]}, "u": ["a", "b", 1], "a": [[1]], "b": 1}',
+    b'{"u": ["b", "a", 2], "a": {"k": {"m": [2]}}, "c": [{"a": 2}], "b": 2}',
+)
+
+
+def test_places_that_differ_in_what_lies_around_them():
+    """Equal values inside different ones, after different members and items."""
+    compiled = BYTES.compile_json_schema(SCHEMA, any_order=True, strict_mode=False)
+    texts = [document[:end] for document in DOCUMENTS for end in range(len(document) + 1)]
+    matchers = [GrammarMatcher(compiled) for _ in texts]
+    for one, text in zip(matchers, texts, strict=True):
+        assert one.accept_string(text), text
+    wanted = np.zeros((len(texts), 9), dtype=np.int32)
+    for row, one in enumerate(matchers):
+        one.fill_next_token_bitmask(wanted, row)
+    rng = np.random.default_rng(1)
+    for _ in range(60):  # a row is compared with the last one of its kind
+        order = rng.permutation(len(texts))
+        bitmask = new_bitmask(len(texts), 9)
+        BatchGrammarMatcher(1).batch_fill_next_token_bitmask(
+            [matchers[k] for k in order], bitmask, order
+        )
+        assert (bitmask == wanted).all()
+
+
+def test_places_that_differ_in_what_lies_far_around_them():
+    """A token that ends three frames at once."""
+    tokens = [*"abcxy", "bb1", "bb2", "</s>"]
+    compiler = GrammarCompiler(TokenizerInfo(tokens, stop_token_ids=7))
+    compiled = compiler.compile_grammar('root ::= "x" s "1" | "y" s "2"\ns ::= "a" s "b" | "c"')
+    matchers = [GrammarMatcher(compiled) for _ in range(8)]
+    texts = ["xaac", "yaac", "xaaac", "yaaac", "yaac", "xaac", "xac", "yac"]
+    assert all(BatchGrammarMatcher.batch_accept_string(matchers, texts))
+    bitmask = new_bitmask(8)
+    BatchGrammarMatcher().batch_fill_next_token_bitmask(matchers, bitmask)
+    ends = {"x": 1 << 5, "y": 1 << 6}
+    wanted = [B | (ends[text[0]] if text.count("a") == 2 else 0) for text in texts]
+    assert bitmask[:, 0].tolist() == wanted == [mask(one) for one in matchers]
+

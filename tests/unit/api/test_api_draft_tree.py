@@ -245,7 +245,10 @@ SCALAR: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, st
     "a sibling that is 0 in 32 bits": (
         changed(retrieve_next_sibling=array([-1, 2**32, -1])),
         *(DraftTreeError, "draft-tree-link"),
-        r"retrieve_next_sibling of node 1 is 4294967296; expected a node from 0 to 2, or -1 for none",
+        (
+            r"retrieve_next_sibling of node 1 is 4294967296; expected a node from 0 "
+            r"to 2, or -1 for none"
+        ),
     ),
     "a loop": (
         changed(retrieve_next_token=array([1, 2, 1])),
@@ -317,26 +320,36 @@ SCALAR: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, st
     "tokens of two dimensions": (
         changed(draft_tokens=array([[0, 0, 0]])),
         *(DraftTreeError, "draft-tree-shape"),
-        r"draft_tokens is an int64 array of shape \(1, 3\), strides \(3, 1\), on cpu; expected one "
-        r"dimension, the nodes",
+        (
+            r"draft_tokens is an int64 array of shape \(1, 3\), strides \(3, 1\), "
+            r"on cpu; expected one "
+            r"dimension, the nodes"
+        ),
     ),
     "links of three dimensions": (
         changed(retrieve_next_token=array([[[1, 2, -1]]])),
         *(DraftTreeError, "draft-tree-shape"),
-        r"retrieve_next_token is an int64 array of shape \(1, 1, 3\), .*; expected one or two "
-        r"dimensions",
+        (
+            r"retrieve_next_token is an int64 array of shape \(1, 1, 3\), .*; expected one or two "
+            r"dimensions"
+        ),
     ),
     "links with gaps": (
         changed(retrieve_next_token=array([1, 0, 2, 0, -1, 0])[::2]),
         *(DraftTreeError, "draft-tree-strides"),
-        r"retrieve_next_token is an int64 array of shape \(3,\), strides \(2,\), on cpu; expected "
-        r"a contiguous array",
+        (
+            r"retrieve_next_token is an int64 array of shape \(3,\), strides "
+            r"\(2,\), on cpu; expected "
+            r"a contiguous array"
+        ),
     ),
     "tokens backwards": (
         changed(draft_tokens=array([0, 0, 0])[::-1]),
         *(DraftTreeError, "draft-tree-strides"),
-        r"draft_tokens is an int64 array of shape \(3,\), strides \(-1,\), on cpu; expected a "
-        r"contiguous array",
+        (
+            r"draft_tokens is an int64 array of shape \(3,\), strides \(-1,\), on cpu; expected a "
+            r"contiguous array"
+        ),
     ),
     "a list": (
         changed(draft_tokens=[0, 0, 0]),
@@ -346,8 +359,11 @@ SCALAR: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, st
     "too few rows": (
         changed(token_bitmask=np.full((2, 1), UNTOUCHED, dtype=np.int32)),
         *(BitmaskError, "bitmask-rows"),
-        r"bitmask is an int32 array of shape \(2, 1\), strides \(1, 1\), on cpu; expected 3 rows "
-        r"or more: one for each node",
+        (
+            r"bitmask is an int32 array of shape \(2, 1\), strides \(1, 1\), on "
+            r"cpu; expected 3 rows "
+            r"or more: one for each node"
+        ),
     ),
     "a bitmask of another dtype": (
         changed(token_bitmask=np.full((3, 1), UNTOUCHED, dtype=np.int64)),
@@ -409,7 +425,7 @@ BATCH: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, str
         r"matchers\[0\] is a int; expected a GrammarMatcher",
     ),
     "a matcher twice": (
-        lambda arrays: arrays["matchers"].insert(1, arrays["matchers"][0]),
+        lambda arrays: arrays.update(matchers=arrays["matchers"][:1] * 2),
         *(BatchError, "batch-same-matcher"),
         r"matchers 0 and 1 are the same one; name each only once, or pass a fork\(\) of it",
     ),
@@ -436,8 +452,10 @@ BATCH: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, str
     "fewer roots": (
         changed(root_positions=[0, 0]),
         *(BatchError, "batch-lengths"),
-        r"the numbers of matchers \(3\) and of root_positions \(2\) differ; give one for each "
-        r"matcher",
+        (
+            r"the numbers of matchers \(3\) and of root_positions \(2\) differ; give one for each "
+            r"matcher"
+        ),
     ),
     "a root outside": (
         changed(root_positions=[0, 0, 3]),
@@ -455,8 +473,11 @@ BATCH: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, str
             retrieve_next_sibling=grid([-1, -1, -1]),
         ),
         *(DraftTreeError, "draft-tree-loop"),
-        r"row 2: the links lead from node [012] back to itself; a tree has one way to each of its "
-        r"nodes",
+        (
+            r"row 2: the links lead from node [012] back to itself; a tree has one "
+            r"way to each of its "
+            r"nodes"
+        ),
     ),
     "a child outside in the last tree": (
         changed(
@@ -469,16 +490,20 @@ BATCH: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, str
     "a shared tree and siblings for each": (
         changed(retrieve_next_sibling=grid([-1, -1, -1])),
         *(DraftTreeError, "draft-tree-shape"),
-        r"retrieve_next_sibling is an int64 array of shape \(3, 3\), strides \(3, 1\), on cpu; "
-        r"expected one dimension, the nodes",
+        (
+            r"retrieve_next_sibling is an int64 array of shape \(3, 3\), strides \(3, 1\), on cpu; "
+            r"expected one dimension, the nodes"
+        ),
     ),
     "fewer trees than tokens": (
         changed(
             retrieve_next_token=grid([1, 2, -1], 2), retrieve_next_sibling=grid([-1, -1, -1], 2)
         ),
         *(DraftTreeError, "draft-tree-sizes"),
-        r"retrieve_next_token is an int64 array of shape \(2, 3\), strides \(3, 1\), on cpu; "
-        r"expected 3 rows, as many as draft_tokens has",
+        (
+            r"retrieve_next_token is an int64 array of shape \(2, 3\), strides \(3, 1\), on cpu; "
+            r"expected 3 rows, as many as draft_tokens has"
+        ),
     ),
     "tokens of one dimension": (
         changed(draft_tokens=array([0, 0, 0])),
@@ -489,14 +514,20 @@ BATCH: dict[str, tuple[Callable[[Arrays], None], type[MaskwrightError], str, str
     "tokens with gaps between rows": (
         changed(draft_tokens=grid([0, 0, 0, 0])[:, :3]),
         *(DraftTreeError, "draft-tree-strides"),
-        r"draft_tokens is an int64 array of shape \(3, 3\), strides \(4, 1\), on cpu; expected a "
-        r"contiguous array",
+        (
+            r"draft_tokens is an int64 array of shape \(3, 3\), strides \(4, 1\), "
+            r"on cpu; expected a "
+            r"contiguous array"
+        ),
     ),
     "too few rows": (
         changed(bitmask=np.full((8, 1), UNTOUCHED, dtype=np.int32)),
         *(BitmaskError, "bitmask-rows"),
-        r"bitmask is an int32 array of shape \(8, 1\), strides \(1, 1\), on cpu; expected 9 rows "
-        r"or more: 3 nodes for each row up to 2",
+        (
+            r"bitmask is an int32 array of shape \(8, 1\), strides \(1, 1\), on "
+            r"cpu; expected 9 rows "
+            r"or more: 3 nodes for each row up to 2"
+        ),
     ),
 }
 
@@ -529,7 +560,7 @@ def test_a_terminated_matcher_in_a_batch():
     assert matchers[2].accept_token(STOP)
     bitmask = np.full((9, 1), UNTOUCHED, dtype=np.int32)
     links = [array(values) for values in CHAIN]
-    with pytest.raises(MatcherError, match="^matcher 2 is terminated") as caught:
+    with pytest.raises(MatcherError, match=r"^matcher 2 is terminated") as caught:
         BatchGrammarMatcher().batch_traverse_draft_tree(matchers, *links, grid([0, 0, 0]), bitmask)
     assert caught.value.code == "matcher-terminated"
     assert (bitmask == UNTOUCHED).all()

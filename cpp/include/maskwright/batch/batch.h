@@ -12,6 +12,7 @@
 // Nobody else uses the matchers during a call. Several calls may run at the same time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,8 +44,8 @@ void check_rows(std::span<const int64_t> rows, int64_t count, const char* what);
 
 class Batch {
  public:
-  // The calling thread is one of them.
-  explicit Batch(uint32_t max_threads) : max_threads_(max_threads) { renew(); }
+  // The calling thread is one of them, so there is one at least.
+  explicit Batch(uint32_t max_threads) : max_threads_(std::max(1U, max_threads)) { renew(); }
 
   uint32_t max_threads() const { return max_threads_; }
 
