@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -24,23 +25,26 @@ constexpr std::chrono::microseconds kWorthThreads{100};
 
 std::string nth(std::size_t index) { return "matcher " + std::to_string(index); }
 
-// Matchers by grammar, in the order in which the grammars first appear.
+// Matchers by grammar, in the order in which the grammars first appear. Linear.
 class Groups {
  public:
-  explicit Groups(Matchers matchers) : order_(matchers.size()) {
+  explicit Groups(Matchers matchers) : order_(matchers.size()), begins_{0} {
     check_distinct(matchers);
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    const auto grammar_of = [&](std::size_t i) { return &matchers[i]->grammar(); };
-    const auto differs = [&](std::size_t i) { return grammar_of(i) != grammar_of(0); };
-    if (std::ranges::any_of(order_, differs)) {
-      std::unordered_map<const CompiledGrammar*, std::size_t> first;
-      for (const std::size_t i : order_) first.try_emplace(grammar_of(i), i);
-      std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return first[grammar_of(i)]; });
+    std::unordered_map<const CompiledGrammar*, std::size_t> group_of;
+    const CompiledGrammar* last = nullptr;
+    std::size_t group = 0;
+    std::vector<std::size_t> groups(matchers.size());
+    for (std::size_t i = 0; i < matchers.size(); ++i) {
+      const CompiledGrammar* grammar = &matchers[i]->grammar();
+      if (grammar != last) group = group_of.try_emplace(grammar, group_of.size()).first->second;
+      last = grammar;
+      groups[i] = group;
+      if (group + 1 == begins_.size()) begins_.push_back(0);
+      ++begins_[group + 1];  // the size, for now
     }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      if (i == 0 || grammar_of(order_[i]) != grammar_of(order_[i - 1])) begins_.push_back(i);
-    }
-    begins_.push_back(order_.size());
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    std::vector<std::size_t> next = begins_;
+    for (std::size_t i = 0; i < matchers.size(); ++i) order_[next[groups[i]]++] = i;
   }
 
   std::size_t size() const { return begins_.size() - 1; }
@@ -50,7 +54,7 @@ class Groups {
 
  private:
   std::vector<std::size_t> order_;
-  std::vector<std::size_t> begins_;
+  std::vector<std::size_t> begins_;  // in it, and its end
 };
 
 // Calls work(index, matcher) for the matchers of a group, under their grammar's mutex.
@@ -117,16 +121,22 @@ class KnownRows {
 }  // namespace
 
 void check_distinct(Matchers matchers) {
-  std::vector<std::pair<const Matcher*, std::size_t>> sorted(matchers.size());
-  for (std::size_t i = 0; i < matchers.size(); ++i) sorted[i] = {matchers[i], i};
-  std::ranges::sort(sorted);
-  const auto same = std::ranges::adjacent_find(
-      sorted, [](const auto& a, const auto& b) { return a.first == b.first; });
-  if (same == sorted.end()) return;
-  throw Error(ErrorKind::kBatch, "batch-same-matcher",
-              "matchers " + std::to_string(same->second) + " and " +
-                  std::to_string((same + 1)->second) +
-                  " are the same one; name each only once, or pass a fork() of it");
+  constexpr std::size_t kFree = 0;
+  std::vector<std::size_t> slots(std::bit_ceil(2 * matchers.size() + 1), kFree);  // index + 1
+  for (std::size_t i = 0; i < matchers.size(); ++i) {
+    std::size_t slot = std::hash<const Matcher*>()(matchers[i]) / alignof(Matcher);
+    for (;; ++slot) {
+      std::size_t& held = slots[slot & (slots.size() - 1)];
+      if (held == kFree) {
+        held = i + 1;
+        break;
+      }
+      if (matchers[held - 1] != matchers[i]) continue;
+      throw Error(ErrorKind::kBatch, "batch-same-matcher",
+                  "matchers " + std::to_string(held - 1) + " and " + std::to_string(i) +
+                      " are the same one; name each only once, or pass a fork() of it");
+    }
+  }
 }
 
 std::vector<uint8_t> accept_tokens(Matchers matchers, std::span<const int64_t> tokens) {

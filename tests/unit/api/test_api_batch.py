@@ -486,8 +486,8 @@ def test_places_that_differ_in_what_lies_around_them():
 
 def test_places_that_differ_in_what_lies_far_around_them():
     """A token that ends three frames at once."""
-    tokens = [*"abcxy", "bb1", "bb2", "</s>"]
-    compiler = GrammarCompiler(TokenizerInfo(tokens, stop_token_ids=7))
+    tokens = [*"abcxy", "bb1", "bb2", "1", "2", "</s>"]
+    compiler = GrammarCompiler(TokenizerInfo(tokens, stop_token_ids=9))
     compiled = compiler.compile_grammar('root ::= "x" s "1" | "y" s "2"\ns ::= "a" s "b" | "c"')
     matchers = [GrammarMatcher(compiled) for _ in range(8)]
     texts = ["xaac", "yaac", "xaaac", "yaaac", "yaac", "xaac", "xac", "yac"]
