@@ -20,8 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Work of so much time is shared: waking a thread costs some microseconds, a few percent of it.
-constexpr std::chrono::microseconds kWorthThreads{100};
+// Work of so much time is shared: waking a thread costs some microseconds, and up to
+// ten on a busy machine.
+constexpr std::chrono::microseconds kWorthThreads{300};
 
 std::string nth(std::size_t index) { return "matcher " + std::to_string(index); }
 
