@@ -20,8 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Work of so much time is shared: waking a thread costs some microseconds, and up to
-// ten on a busy machine.
+// Work of so much time is shared: waking a thread costs some microseconds, up to ten on a busy
+// machine.
 constexpr std::chrono::microseconds kWorthThreads{300};
 
 std::string nth(std::size_t index) { return "matcher " + std::to_string(index); }
@@ -75,6 +75,24 @@ void for_each_held(std::span<const std::size_t> group, Matchers matchers, const 
 template <typename Work>
 void for_each_held(const Groups& groups, Matchers matchers, const Work& work) {
   for (std::size_t g = 0; g < groups.size(); ++g) for_each_held(groups[g], matchers, work);
+}
+
+// If memory is short, all are as before.
+template <typename Accept>
+std::vector<uint8_t> accept_each(Matchers matchers, const Accept& accept) {
+  const Groups groups(matchers);
+  std::vector<uint8_t> accepted(matchers.size());
+  try {
+    for_each_held(groups, matchers, [&](std::size_t i, const HeldMatcher& matcher) {
+      accepted[i] = accept(i, matcher);
+    });
+  } catch (...) {
+    for_each_held(groups, matchers, [&](std::size_t i, const HeldMatcher& matcher) {
+      if (accepted[i] != 0) matcher.rollback(1);
+    });
+    throw;
+  }
+  return accepted;
 }
 
 void check_can_go_on(const Groups& groups, Matchers matchers) {
@@ -141,19 +159,15 @@ void check_distinct(Matchers matchers) {
 }
 
 std::vector<uint8_t> accept_tokens(Matchers matchers, std::span<const int64_t> tokens) {
-  std::vector<uint8_t> accepted(matchers.size());
-  for_each_held(Groups(matchers), matchers, [&](std::size_t i, const HeldMatcher& matcher) {
-    accepted[i] = matcher.accept_token(tokens[i]);
+  return accept_each(matchers, [&](std::size_t i, const HeldMatcher& matcher) {
+    return matcher.accept_token(tokens[i]);
   });
-  return accepted;
 }
 
 std::vector<uint8_t> accept_texts(Matchers matchers, std::span<const std::string_view> texts) {
-  std::vector<uint8_t> accepted(matchers.size());
-  for_each_held(Groups(matchers), matchers, [&](std::size_t i, const HeldMatcher& matcher) {
-    accepted[i] = texts[i].data() != nullptr && matcher.accept_bytes(texts[i]);
+  return accept_each(matchers, [&](std::size_t i, const HeldMatcher& matcher) {
+    return texts[i].data() != nullptr && matcher.accept_bytes(texts[i]);
   });
-  return accepted;
 }
 
 void roll_back(Matchers matchers, std::span<const int64_t> steps) {

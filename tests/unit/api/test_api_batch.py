@@ -449,7 +449,7 @@ SCHEMA = {
     "required": ["a", "b", "c"],
     "additionalProperties": False,
     "properties": {
-        **dict.fromkeys("abc", {"$ref": "#/$defs/value"}),
+        **{key: {"$ref": "#/$defs/value"} for key in "abc"},
         "u": {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, "a", "b"]}},
     },
     "$defs": {

@@ -7,7 +7,8 @@
 //
 // Everything is checked before anything is done: a call that raises kBatch, kMatcher or kDraftTree
 // has changed nothing. What the work itself raises, which is want of memory, reaches the caller
-// after all else is done; the row of that matcher is then undefined.
+// after all of it has ended; the matchers are then as before, and the rows of that grammar
+// undefined.
 //
 // Nobody else uses the matchers during a call. Several calls may run at the same time.
 #pragma once
