@@ -497,4 +497,3 @@ def test_places_that_differ_in_what_lies_far_around_them():
     ends = {"x": 1 << 5, "y": 1 << 6}
     wanted = [B | (ends[text[0]] if text.count("a") == 2 else 0) for text in texts]
     assert bitmask[:, 0].tolist() == wanted == [mask(one) for one in matchers]
-
