@@ -56,7 +56,11 @@ void MatcherList::check_length(std::size_t size, const char* what) const {
                   " (" + std::to_string(size) + ") differ; give one for each matcher");
 }
 
-TextList::TextList(nb::handle texts) : objects_(nb::borrow(texts)) {
+TextList::TextList(nb::handle texts) {
+  if (PyUnicode_Check(texts.ptr())) {
+    throw nb::type_error("strings is a str; expected a text for each matcher, in a list");
+  }
+  objects_ = nb::tuple(nb::borrow(texts));
   texts_.reserve(objects_.size());
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     const nb::handle object = objects_[i];

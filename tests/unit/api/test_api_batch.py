@@ -410,6 +410,7 @@ def test_what_is_refused_has_changed_nothing(name):
         lambda m, b: fill(m, b, [0.0, 1.0, 2.0, 3.0]),
         lambda m, _: BatchGrammarMatcher.batch_accept_token(m, [0, 0, 0, "a"]),
         lambda m, _: BatchGrammarMatcher.batch_accept_string(m, ["a", "b", "c", 1]),
+        lambda m, _: BatchGrammarMatcher.batch_accept_string(m, "abab"),
         lambda m, _: BatchGrammarMatcher.batch_rollback(m, "ab"),
         lambda m, _: BatchGrammarMatcher.batch_rollback(m, [0, 0, 0, None]),
     ],

@@ -135,6 +135,17 @@ def test_torch_tensors():
     assert bitmask[1::2, 0].tolist() == [UNTOUCHED] * 3
 
 
+def test_a_tensor_of_another_device():
+    torch = pytest.importorskip("torch")
+    bitmask = np.full((3, 1), UNTOUCHED, dtype=np.int32)
+    arrays = [array(values) for values in (*CHAIN, [0, 0, 0])]
+    arrays[2] = torch.zeros(3, dtype=torch.int64, device="meta")
+    with pytest.raises(BitmaskError, match="draft_tokens is a .* device meta; ") as caught:
+        matcher().traverse_draft_tree(*arrays, bitmask)
+    assert caught.value.code == "bitmask-not-an-array"
+    assert (bitmask == UNTOUCHED).all()
+
+
 def test_the_helper_in_testing():
     one = matcher("abc")
     bitmask = np.zeros((3, 1), dtype=np.int32)
