@@ -140,7 +140,7 @@ def test_a_tensor_of_another_device():
     bitmask = np.full((3, 1), UNTOUCHED, dtype=np.int32)
     arrays = [array(values) for values in (*CHAIN, [0, 0, 0])]
     arrays[2] = torch.zeros(3, dtype=torch.int64, device="meta")
-    with pytest.raises(BitmaskError, match="draft_tokens is a .* device meta; ") as caught:
+    with pytest.raises(BitmaskError, match=r"draft_tokens is a .* device meta; ") as caught:
         matcher().traverse_draft_tree(*arrays, bitmask)
     assert caught.value.code == "bitmask-not-an-array"
     assert (bitmask == UNTOUCHED).all()
