@@ -113,8 +113,8 @@ class MaskStore {
   WayOut way_out_;
   std::unique_ptr<MaskWalk> walk_;
 
-  // (node, index among the sets of the entry)... Entries that return at the same nodes share what
-  // follows them if their callers do the same there, whatever the sets are.
+  // (node, index among the sets of the entry)..., free texts. Entries that return at the same nodes
+  // share what follows them if their callers do the same there, whatever the sets are.
   WordInterner escape_lists_;
   WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
   std::vector<uint32_t> entry_of_key_;
