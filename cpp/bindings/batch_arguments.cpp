@@ -190,26 +190,24 @@ bool is_contiguous(const Array& array) {
 
 }  // namespace
 
-IntegerArray::IntegerArray(nb::handle object, const char* what) : what_(what) {
-  const Array array = readable_cpu_array(object, what);
-  description_ = describe_array(array);
-  ndim_ = array.ndim();
-  if (ndim_ != 1 && ndim_ != 2) refuse("draft-tree-shape", "one or two dimensions");
-  rows_ = ndim_ == 1 ? 1 : static_cast<int64_t>(array.shape(0));
-  columns_ = array.shape(ndim_ - 1);
-  values_.resize(array.size());
-  if (!is_contiguous(array)) refuse("draft-tree-strides", "a contiguous array");
-  if (!read(array, values_)) refuse("draft-tree-dtype", "integers of 8 to 64 bits");
+IntegerArray::IntegerArray(nb::handle object, const char* what)
+    : what_(what), array_(readable_cpu_array(object, what)) {
+  if (ndim() != 1 && ndim() != 2) refuse("draft-tree-shape", "one or two dimensions");
+  rows_ = ndim() == 1 ? 1 : static_cast<int64_t>(array_.shape(0));
+  columns_ = array_.shape(ndim() - 1);
+  values_.resize(array_.size());
+  if (!is_contiguous(array_)) refuse("draft-tree-strides", "a contiguous array");
+  if (!read(array_, values_)) refuse("draft-tree-dtype", "integers of 8 to 64 bits");
 }
 
 void IntegerArray::check_ndim(bool one, bool two) const {
-  if ((ndim_ == 1 && one) || (ndim_ == 2 && two)) return;
+  if ((ndim() == 1 && one) || (ndim() == 2 && two)) return;
   refuse("draft-tree-shape", one ? "one dimension, the nodes" : "two dimensions, rows and nodes");
 }
 
 void IntegerArray::refuse(const char* code, const std::string& expected) const {
   throw Error(ErrorKind::kDraftTree, code,
-              what_ + " is " + description_ + "; expected " + expected);
+              what_ + " is " + describe_array(array_) + "; expected " + expected);
 }
 
 // --- temperatures -------------------------------------------------------------------------------

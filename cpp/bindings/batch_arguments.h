@@ -70,7 +70,7 @@ class IntegerArray {
  public:
   IntegerArray(nanobind::handle object, const char* what);
 
-  std::size_t ndim() const { return ndim_; }
+  std::size_t ndim() const { return array_.ndim(); }
   int64_t rows() const { return rows_; }  // 1 if 1-D
   std::size_t columns() const { return columns_; }
   std::span<const int64_t> row(int64_t index) const {
@@ -82,8 +82,7 @@ class IntegerArray {
 
  private:
   std::string what_;
-  std::string description_;
-  std::size_t ndim_ = 1;
+  Array array_;
   int64_t rows_ = 1;
   std::size_t columns_ = 0;
   std::vector<int64_t> values_;
