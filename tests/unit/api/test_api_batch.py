@@ -498,3 +498,17 @@ def test_places_that_differ_in_what_lies_far_around_them():
     ends = {"x": 1 << 5, "y": 1 << 6}
     wanted = [B | (ends[text[0]] if text.count("a") == 2 else 0) for text in texts]
     assert bitmask[:, 0].tolist() == wanted == [mask(one) for one in matchers]
+
+
+def test_budgets_in_one_place():
+    """The same text with different budgets has different masks."""
+    compiled = COMPILER.compile_regex("[ab]{1,9}")
+    options: list[dict[str, Any]] = [{"token_budget": n} for n in (2, 3, 9, 2, 3)]
+    try:
+        matchers = [GrammarMatcher(compiled, **each) for each in [*options, {}, {}]]
+    except TypeError:
+        pytest.skip("matchers have no token budgets")
+    assert all(BatchGrammarMatcher.batch_accept_token(matchers, [0] * 7))
+    bitmask = new_bitmask(7)
+    BatchGrammarMatcher().batch_fill_next_token_bitmask(matchers, bitmask)
+    assert bitmask[:, 0].tolist() == [mask(one) for one in matchers]
