@@ -27,8 +27,9 @@ class HeldMatcher {
 
   // Equal for matchers of which same_mask() is true.
   uint64_t place_hash() const;
-  // Both have the same mask for sure. Takes constant time; true for matchers of one grammar in
-  // equal configurations, unless what they remember of their texts is large.
+  // Both have the same mask for sure. False says nothing: of matchers with histories of their own,
+  // stacks that fork or are high and registers that are more than a number aren't compared, unless
+  // the same few tokens led to both. Takes constant time.
   bool same_mask(const HeldMatcher& other) const;
 
   // Steps that are undone at the end of its life. The mutex is held for all of it.
