@@ -122,7 +122,7 @@ std::vector<int64_t> row_list(nb::handle indices, const MatcherList& matchers, i
 
 Bitmask::Bitmask(nb::handle object, uint32_t words) : array(writable_cpu_array(object, "bitmask")) {
   const auto refuse = [&](const char* code, const std::string& expected) {
-    bad_array(code, "bitmask", array, expected);
+    bad_array(code, "bitmask", facts_of(array), expected);
   };
   if (array.dtype() != nb::dtype<int32_t>()) refuse("bitmask-dtype", "int32");
   const std::size_t ndim = array.ndim();
@@ -133,7 +133,7 @@ Bitmask::Bitmask(nb::handle object, uint32_t words) : array(writable_cpu_array(o
   const auto width = static_cast<int64_t>(array.shape(ndim - 1));
   const auto count = static_cast<int64_t>(ndim == 1 ? 1 : array.shape(0));
   const int64_t stride = ndim == 1 ? width : array.stride(0);
-  if (!has_unit_stride(array) || (count > 1 && std::abs(stride) < width)) {
+  if (!has_unit_stride(facts_of(array)) || (count > 1 && std::abs(stride) < width)) {
     refuse("bitmask-strides", "rows of words side by side that do not overlap");
   }
   rows = {static_cast<uint32_t*>(array.data()), count, width, stride};
@@ -141,7 +141,7 @@ Bitmask::Bitmask(nb::handle object, uint32_t words) : array(writable_cpu_array(o
 
 void Bitmask::check_rows(int64_t needed, const std::string& why) const {
   if (rows.count >= needed) return;
-  bad_array("bitmask-rows", "bitmask", array,
+  bad_array("bitmask-rows", "bitmask", facts_of(array),
             std::to_string(needed) + (needed == 1 ? " row" : " rows") + " or more: " + why);
 }
 
@@ -207,7 +207,7 @@ void IntegerArray::check_ndim(bool one, bool two) const {
 
 void IntegerArray::refuse(const char* code, const std::string& expected) const {
   throw Error(ErrorKind::kDraftTree, code,
-              what_ + " is " + describe_array(array_) + "; expected " + expected);
+              what_ + " is " + describe_array(facts_of(array_)) + "; expected " + expected);
 }
 
 // --- temperatures -------------------------------------------------------------------------------
@@ -215,14 +215,15 @@ void IntegerArray::refuse(const char* code, const std::string& expected) const {
 TemperatureArray::TemperatureArray(nb::handle object, std::size_t needed)
     : array_(writable_cpu_array(object, "temperatures")) {
   if (array_.dtype() != nb::dtype<float>()) {
-    bad_array("temperatures-dtype", "temperatures", array_, "float32");
+    bad_array("temperatures-dtype", "temperatures", facts_of(array_), "float32");
   }
   if (array_.ndim() != 1 || array_.shape(0) < needed) {
     bad_array(
-        "temperatures-shape", "temperatures", array_,
+        "temperatures-shape", "temperatures", facts_of(array_),
         "1-D with at least " + std::to_string(needed) + (needed == 1 ? " element" : " elements"));
   }
   if (array_.shape(0) > 1 && array_.stride(0) == 0) {
-    bad_array("temperatures-strides", "temperatures", array_, "elements that do not overlap");
+    bad_array("temperatures-strides", "temperatures", facts_of(array_),
+              "elements that do not overlap");
   }
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from .certificate import Certificate, Loosened
     from .chat.session import load
-    from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler
+    from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler, MaskTable
     from .errors import (
         BatchError,
         BitmaskError,
@@ -67,6 +67,7 @@ __all__ = [
     "LimitExceededError",
     "Loosened",
     "MalformedIRError",
+    "MaskTable",
     "MaskwrightError",
     "MatcherError",
     "MissingDependencyError",
@@ -98,6 +99,7 @@ _MODULES = {
     "CompiledGrammar": "compiler",
     "CompilerStats": "compiler",
     "GrammarCompiler": "compiler",
+    "MaskTable": "compiler",
     "BatchError": "errors",
     "BitmaskError": "errors",
     "DeserializeFormatError": "errors",

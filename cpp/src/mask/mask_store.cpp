@@ -86,11 +86,7 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
   std::vector<uint32_t> refused;
   for (const Config& config : closed) {
     const State& state = store_.state(config.state);
-    if (state.family == FamilyId::kDone) continue;
-    if ((state.flags & kWhitespace) == 0 && store_.row(config.state).edges.empty() &&
-        (state.family != FamilyId::kRules || rules_.token_edges(config.state).empty())) {
-      continue;
-    }
+    if (reads_nothing(config)) continue;
     const uint32_t entry = root_entry(config, arena, walk);
     if (entry == kMissing) return false;
     if ((state.flags & (kGuarded | kSuspects)) != 0) {
@@ -110,6 +106,39 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
   make_set(unsure);
   for (const uint32_t node : unsure) read_to(node, closed, arena, row);
   return true;
+}
+
+bool MaskStore::reads_nothing(const Config& config) {
+  const State& state = store_.state(config.state);
+  if (state.family == FamilyId::kDone) return true;
+  return (state.flags & kWhitespace) == 0 && store_.row(config.state).edges.empty() &&
+         (state.family != FamilyId::kRules || rules_.token_edges(config.state).empty());
+}
+
+MaskStore::Composition MaskStore::compose(std::span<const Config> closed, Arena& arena,
+                                          std::vector<uint32_t>& key, bool walk) {
+  key.clear();
+  std::vector<Level> now;
+  std::vector<uint32_t> refused;
+  for (const Config& config : closed) {
+    if (reads_nothing(config)) continue;
+    const uint32_t entry = root_entry(config, arena, walk);
+    if (entry == kMissing) return Composition::kCold;
+    if ((store_.state(config.state).flags & (kGuarded | kSuspects)) != 0) {
+      if (!find_refused(config, arena, refused)) continue;
+      if (!refused.empty()) return Composition::kOwn;
+    }
+    now.push_back({entry, config.stack, {}});
+  }
+  bool decided = true;
+  const bool known = each_entry(std::move(now), arena, walk, [&](uint32_t entry) {
+    key.push_back(entry);
+    decided = decided && entries_[entry].unsure.empty();
+  });
+  if (!known) return Composition::kCold;
+  make_set(key);
+  key.push_back(kMissing);  // no entry's id: more may follow
+  return decided ? Composition::kShared : Composition::kOwn;
 }
 
 // The nodes that a guarded configuration or a suspect refuses though its entries may allow them.
@@ -175,21 +204,31 @@ void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::spa
   }
 }
 
-// Adds the masks of the entries and of what follows them. `blank`: nothing has been written yet.
-bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank,
-                      bool walk, std::vector<uint32_t>& unsure) {
+// Visits the entries and what follows them. False where a walk would be needed.
+template <typename Visit>
+bool MaskStore::each_entry(std::vector<Level> now, Arena& arena, bool walk, Visit visit) {
   while (!now.empty()) {
     std::vector<Level> next;
     for (Level& level : now) {
       level.stack = joined(level, arena);
-      const Entry& entry = entries_[level.entry];
-      render(entry, row, blank);
-      unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
-      if (!entry.sets.empty() && !add_children(level, arena, next, walk)) return false;
+      visit(level.entry);
+      if (!entries_[level.entry].sets.empty() && !add_children(level, arena, next, walk)) {
+        return false;
+      }
     }
     now = std::move(next);
   }
   return true;
+}
+
+// Adds the masks of the entries and of what follows them. `blank`: nothing has been written yet.
+bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank,
+                      bool walk, std::vector<uint32_t>& unsure) {
+  return each_entry(std::move(now), arena, walk, [&](uint32_t id) {
+    const Entry& entry = entries_[id];
+    render(entry, row, blank);
+    unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
+  });
 }
 
 // The nodes below that a guarded configuration refuses though its entries may allow them.

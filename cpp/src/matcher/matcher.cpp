@@ -20,12 +20,6 @@ std::span<const uint32_t> words_of(std::span<const Config> configs) {
 // is often taken again.
 constexpr uint32_t kKept = 4096;
 
-[[noreturn]] void terminated() {
-  throw Error(ErrorKind::kMatcher, "matcher-terminated",
-              "no token can follow: the matcher is terminated; check is_terminated() before asking "
-              "for a mask, or roll back or reset it");
-}
-
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
@@ -71,6 +65,12 @@ void Matcher::start() {
   }
   push_step(first, kText);
   family_->steps[step_].depth = 0;
+}
+
+void Matcher::terminated() {
+  throw Error(ErrorKind::kMatcher, "matcher-terminated",
+              "no token can follow: the matcher is terminated; check is_terminated() before asking "
+              "for a mask, or roll back or reset it");
 }
 
 uint32_t Matcher::Family::append(Step step) {

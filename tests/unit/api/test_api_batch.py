@@ -429,7 +429,7 @@ def test_a_tensor_of_another_device():
     torch = pytest.importorskip("torch")
     with pytest.raises(BitmaskError) as caught:
         fill(some_matchers(), torch.zeros((6, 1), dtype=torch.int32, device="meta"))
-    assert caught.value.code == "bitmask-not-an-array"
+    assert caught.value.code == "bitmask-device"
 
 
 def test_a_large_batch_of_one_grammar_and_forks():

@@ -142,7 +142,7 @@ def test_a_tensor_of_another_device():
     arrays[2] = torch.zeros(3, dtype=torch.int64, device="meta")
     with pytest.raises(BitmaskError, match=r"draft_tokens is a .* device meta; ") as caught:
         matcher().traverse_draft_tree(*arrays, bitmask)
-    assert caught.value.code == "bitmask-not-an-array"
+    assert caught.value.code == "bitmask-device"
     assert (bitmask == UNTOUCHED).all()
 
 
