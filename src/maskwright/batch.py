@@ -95,7 +95,7 @@ class BatchGrammarMatcher:
                 an index is there twice (``batch-same-matcher``, ``batch-index-twice``), there is no
                 such row (``batch-index``) or too few of them (``batch-rows``), or the numbers of
                 matchers and indices differ (``batch-lengths``).
-            BitmaskError: The bitmask has the wrong dtype, shape or strides.
+            BitmaskError: The bitmask has the wrong dtype, shape, strides or device.
             MatcherError: One of the matchers is terminated (``matcher-terminated``).
         """
         self._core.fill(matchers, bitmask, indices)
