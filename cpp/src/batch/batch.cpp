@@ -21,8 +21,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Work of so much time is shared: waking a thread costs some microseconds, up to ten on a busy
-// machine.
-constexpr std::chrono::microseconds kWorthThreads{300};
+// machine, where it may also be slow to end its part.
+constexpr std::chrono::microseconds kWorthThreads{500};
 
 std::string nth(std::size_t index) { return "matcher " + std::to_string(index); }
 
@@ -105,9 +105,10 @@ void check_can_go_on(const Groups& groups, Matchers matchers) {
   });
 }
 
-// Has workers join if the work takes long enough.
-void enlist_if_late(WorkerPool::Crew& crew, Clock::time_point began) {
-  if (Clock::now() - began > kWorthThreads) crew.enlist();
+// Has workers join if the rest of the items will take long enough, to judge by those done.
+void enlist_if_worth(WorkerPool::Crew& crew, Clock::time_point began, std::size_t done,
+                     std::size_t items) {
+  if ((Clock::now() - began) * (items - done) > kWorthThreads * done) crew.enlist();
 }
 
 // Rows of a group that were computed, each by the hash of its place; a newer one may take the slot
@@ -230,7 +231,7 @@ void Batch::fill(Matchers matchers, std::span<const int64_t> rows, const Bitmask
       }
       known.add(matcher, row);
     });
-    enlist_if_late(crew, began);
+    enlist_if_worth(crew, began, g + 1, groups.size());
   });
 }
 
@@ -245,7 +246,7 @@ std::vector<uint8_t> Batch::traverse(Matchers matchers, std::span<const Draft> d
       const Draft& draft = drafts[i];
       complete[i] = maskwright::traverse(matcher, *draft.tree, draft.tokens, bitmask, draft.row);
     });
-    enlist_if_late(crew, began);
+    enlist_if_worth(crew, began, g + 1, groups.size());
   });
   return complete;
 }

@@ -2,8 +2,8 @@
 //
 // Idea: matchers of one grammar share its mutex, so they are one item of work: the mutex is taken
 // once, and no two threads wait for each other. The calling thread begins alone; workers join when
-// there is a mask to compute that was not needed before, or when the work has taken longer than
-// waking them. A batch of little work thus never pays for threads.
+// there is a mask to compute that was not needed before, or when what is left will take much longer
+// than waking them. A batch of little work thus never pays for threads.
 //
 // Everything is checked before anything is done: a call that raises kBatch, kMatcher or kDraftTree
 // has changed nothing. What the work itself raises, which is want of memory, reaches the caller
