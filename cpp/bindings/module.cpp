@@ -22,5 +22,6 @@ NB_MODULE(_core, m) {
   register_mask_table(m);
   register_compiled(m);
   register_matcher(m);
+  register_batch(m);
   register_apply(m);
 }

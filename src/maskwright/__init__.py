@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import testing as testing
+    from .batch import BatchGrammarMatcher
     from .bitmask import (
         allocate_token_bitmask,
         apply_token_bitmask_inplace,
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from .chat.session import load
     from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler, MaskTable
     from .errors import (
+        BatchError,
         BitmaskError,
         DeserializeFormatError,
         DeserializeVersionError,
+        DraftTreeError,
         GrammarError,
         GrammarSyntaxError,
         InvalidJSONError,
@@ -45,12 +48,15 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "BatchError",
+    "BatchGrammarMatcher",
     "BitmaskError",
     "Certificate",
     "CompiledGrammar",
     "CompilerStats",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "DraftTreeError",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -81,6 +87,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "BatchGrammarMatcher": "batch",
     "allocate_token_bitmask": "bitmask",
     "apply_token_bitmask_inplace": "bitmask",
     "bitmask_dtype": "bitmask",
@@ -93,9 +100,11 @@ _MODULES = {
     "CompilerStats": "compiler",
     "GrammarCompiler": "compiler",
     "MaskTable": "compiler",
+    "BatchError": "errors",
     "BitmaskError": "errors",
     "DeserializeFormatError": "errors",
     "DeserializeVersionError": "errors",
+    "DraftTreeError": "errors",
     "GrammarError": "errors",
     "GrammarSyntaxError": "errors",
     "InvalidJSONError": "errors",

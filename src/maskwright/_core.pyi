@@ -409,7 +409,7 @@ class MatcherBase:
     """A matcher's calls in a decode loop."""
 
     @overload
-    def __init__(self, compiled: CompiledGrammar, stop_token_ids: Sequence[int] | None, terminate_without_stop_token: bool) -> None:
+    def __init__(self, compiled: CompiledGrammar, stop_token_ids: Sequence[int] | None, terminate_without_stop_token: bool, default_temperature: float | None) -> None:
         """Starts at the empty text."""
 
     @overload
@@ -495,8 +495,39 @@ class MatcherBase:
     def is_completed(self) -> bool:
         """Return whether the text so far is a whole text of the grammar."""
 
+    @property
+    def temperature(self) -> float | None:
+        """
+        The temperature to sample the next token with: the default that was given, or None.
+        """
+
 def matcher_of(base: MatcherBase) -> Matcher:
     """The matcher inside, not a fork of it."""
+
+def accept_tokens(matchers: object | None, tokens: object | None) -> list[bool]: ...
+
+def accept_strings(matchers: object | None, strings: object | None) -> list[bool]: ...
+
+def roll_back(matchers: object | None, num_tokens: object | None) -> None: ...
+
+def fill_temperature(matchers: object | None, temperatures: object | None, indices: object | None) -> None: ...
+
+def traverse_draft_tree(matcher: MatcherBase, retrieve_next_token: object | None, retrieve_next_sibling: object | None, draft_tokens: object | None, bitmask: object | None, time_threshold: float, temperatures: object | None, root_position: object | None) -> bool: ...
+
+class Batch:
+    """Calls for many matchers; see maskwright.BatchGrammarMatcher."""
+
+    def __init__(self, max_threads: int) -> None: ...
+
+    @property
+    def max_threads(self) -> int: ...
+
+    def renew(self) -> None:
+        """For a child after fork()."""
+
+    def fill(self, matchers: object | None, bitmask: object | None, indices: object | None) -> None: ...
+
+    def traverse(self, matchers: object | None, retrieve_next_token: object | None, retrieve_next_sibling: object | None, draft_tokens: object | None, bitmask: object | None, indices: object | None, root_positions: object | None) -> list[bool]: ...
 
 def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> None:
     """

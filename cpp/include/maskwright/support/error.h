@@ -17,6 +17,8 @@ enum class ErrorKind : uint8_t {
   kMatcher,        // a call that the matcher's state does not allow
   kBitmask,        // a wrong array
   kTokenizer,      // a wrong vocabulary
+  kBatch,          // arguments of a call for many matchers that do not fit together
+  kDraftTree,      // links that are no tree
 };
 
 class Error : public std::runtime_error {
