@@ -285,12 +285,25 @@ class MaskTable:
         """
 
 class ByteLedger:
-    """Memory of the compiled grammars that are charged to it."""
+    """
+    Memory of what is charged to it: compiled grammars, or masks that they share.
+    """
 
     def __init__(self) -> None: ...
 
     @property
     def bytes(self) -> int: ...
+
+class SharedMasks:
+    """Masks that the grammars of a vocabulary share, up to a limit."""
+
+    def __init__(self, vocabulary: Vocabulary, limit_bytes: int = -1, ledger: ByteLedger | None = None) -> None: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def counters(self) -> dict[str, int]:
+        """entries, bytes, hits, misses and evictions."""
 
 class CompiledGrammar:
     """A grammar compiled for one vocabulary; immutable, shared by matchers."""
@@ -317,7 +330,7 @@ class CompiledGrammar:
 
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: states, rows, positions, searched_places, masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: states, rows, positions, searched_places, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
         """
 
 class Precompute:
@@ -333,9 +346,9 @@ class Precompute:
     @property
     def num_places(self) -> int: ...
 
-def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True) -> CompiledGrammar:
+def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True, shared_masks: SharedMasks | None = None) -> CompiledGrammar:
     """
-    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last three are shortcuts that change no answer.
+    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last four are shortcuts that change no answer.
     """
 
 class Matcher:

@@ -54,7 +54,7 @@ Error with_blame(const Error& error, const Ir& ir, JsonMachine* json) {
 
 CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
                                  std::shared_ptr<const Vocabulary> vocabulary,
-                                 const CompileLimits& limits)
+                                 const CompileLimits& limits, std::shared_ptr<SharedMasks> shared)
     : vocabulary_(std::move(vocabulary)),
       ir_(Ir::parse(ir)),
       store_(vocabulary_->max_token_length(), vocabulary_.get(), limits.shortcuts) {
@@ -93,7 +93,7 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
   }
   start_ = rules_->start();
   if (json_ != nullptr) json_->forget_outlines();
-  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);
+  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, std::move(shared));
   mask_ids_ = std::make_unique<MaskIds>(
       std::make_shared<MaskTable>(vocabulary_->mask_words(), MaskTable::kDefaultBytes));
   update_charge();

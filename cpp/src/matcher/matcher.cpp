@@ -368,8 +368,10 @@ std::vector<std::string> Matcher::likely_texts() const {
 
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
-                                         const CompileLimits& limits) {
-  auto grammar = std::make_shared<CompiledGrammar>(ir, std::move(vocabulary), limits);
+                                         const CompileLimits& limits,
+                                         std::shared_ptr<SharedMasks> shared) {
+  auto grammar =
+      std::make_shared<CompiledGrammar>(ir, std::move(vocabulary), limits, std::move(shared));
   if (grammar->may_need_unspellable() || grammar->has_token_symbols()) {
     const Matcher probe(grammar, std::nullopt, true);
   }

@@ -59,9 +59,10 @@ class GrammarMutex {
 
 class CompiledGrammar {
  public:
-  // Raises kMalformed, kUnsatisfiable, kUnsupported and kLimit errors.
+  // Raises kMalformed, kUnsatisfiable, kUnsupported and kLimit errors. `shared`: of the same
+  // vocabulary, or null.
   CompiledGrammar(std::span<const std::byte> ir, std::shared_ptr<const Vocabulary> vocabulary,
-                  const CompileLimits& limits);
+                  const CompileLimits& limits, std::shared_ptr<SharedMasks> shared = nullptr);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   // As of the last call that computed something. Waits for nothing.

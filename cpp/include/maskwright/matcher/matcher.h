@@ -191,6 +191,7 @@ class Matcher {
 // constructors of both do.
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
-                                         const CompileLimits& limits);
+                                         const CompileLimits& limits,
+                                         std::shared_ptr<SharedMasks> shared = nullptr);
 
 }  // namespace maskwright
