@@ -223,7 +223,7 @@ std::string Matcher::recent_text(std::size_t max_bytes) const {
   const std::lock_guard lock(grammar_->mutex());
   std::vector<std::string_view> texts;
   std::size_t bytes = 0;
-  for (uint32_t step = step_; step != kRoot && bytes < max_bytes;) {
+  for (uint32_t step = step_; family_->steps[step].depth != 0 && bytes < max_bytes;) {
     const Step& at = family_->steps[step];
     const std::string_view text = at.token == kText
                                       ? std::string_view(family_->texts[at.num_texts - 1])
