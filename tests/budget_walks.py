@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
+from functools import cache
 
 import numpy as np
 
-from maskwright import GrammarMatcher
+from maskwright import GrammarMatcher, TokenizerInfo
 
 Chooser = Callable[[GrammarMatcher, list[int]], int]
 
@@ -25,9 +26,15 @@ def allowed_tokens(matcher: GrammarMatcher) -> list[int]:
     return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
 
 
-def _text_length(matcher: GrammarMatcher, token: int) -> int:
-    tokens = matcher.compiled_grammar.tokenizer_info.decoded_vocab
-    return len(tokens[token]) if token < len(tokens) else 0
+@cache
+def _texts(info: TokenizerInfo) -> list[bytes]:
+    """The text of each id; the property makes a list each time."""
+    texts = info.decoded_vocab
+    return [*texts, *[b""] * (info.vocab_size - len(texts))]
+
+
+def _text(matcher: GrammarMatcher, token: int) -> bytes:
+    return _texts(matcher.compiled_grammar.tokenizer_info)[token]
 
 
 def at_random(rng: random.Random) -> Chooser:
@@ -48,7 +55,7 @@ def furthest(rng: random.Random, *, tried: int = 40) -> Chooser:
 def longest(rng: random.Random) -> Chooser:
     """Choose one of the longest tokens, so never the stop token if there is another."""
     return lambda matcher, allowed: max(
-        allowed, key=lambda token: (_text_length(matcher, token), rng.random())
+        allowed, key=lambda token: (len(_text(matcher, token)), rng.random())
     )
 
 
@@ -56,12 +63,10 @@ def opening(rng: random.Random) -> Chooser:
     """Choose the token with the most brackets that it opens and does not close."""
 
     def choose(matcher: GrammarMatcher, allowed: list[int]) -> int:
-        tokens = matcher.compiled_grammar.tokenizer_info.decoded_vocab
-
         def opened(token: int) -> int:
-            text = tokens[token] if token < len(tokens) else b""
-            return sum(text.count(b) for b in (b"[", b"{", b"(")) - sum(
-                text.count(b) for b in (b"]", b"}", b")")
+            text = _text(matcher, token)
+            return sum(map(text.count, (b"[", b"{", b"("))) - sum(
+                map(text.count, (b"]", b"}", b")"))
             )
 
         return max(allowed, key=lambda token: (opened(token), rng.random()))

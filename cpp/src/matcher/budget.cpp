@@ -23,8 +23,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "matcher/budget_facts.h"
 #include "matcher/budget_search.h"
-#include "matcher/budget_texts.h"
 #include "maskwright/support/error.h"
 
 namespace maskwright {
@@ -39,31 +39,6 @@ uint32_t plus(uint32_t tokens, uint32_t more) {
 }
 
 }  // namespace
-
-struct Matcher::Known {
-  uint32_t tokens = kUnbounded;
-  Plan plan;
-};
-
-class Matcher::Budget {
- public:
-  explicit Budget(CompiledGrammar& grammar)
-      : texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable()),
-        exact_texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable()) {}
-
-  struct Most {
-    Reg from;  // holds for registers from here on
-    uint32_t tokens;
-  };
-
-  ShortestTexts texts;  // Memory::kIgnored
-  ShortestTexts exact_texts;
-  // By interned configurations.
-  std::unordered_map<uint32_t, Known> loose;  // Memory::kIgnored
-  std::unordered_map<uint32_t, Known> exact;
-  std::unordered_map<uint32_t, uint32_t> bytes;  // of those whose text is unsure
-  std::unordered_map<uint32_t, Most> most;       // after any one token
-};
 
 Matcher::Budget& Matcher::budget() {
   if (family_->budget == nullptr) family_->budget = std::make_shared<Budget>(*grammar_);
@@ -126,11 +101,9 @@ bool Matcher::completes(std::span<const Config> closed, const Plan& plan) {
   return close(set);
 }
 
-// The plan of configurations that remember nothing without bound.
+// The plan of configurations that remember nothing without bound, nor how much whitespace was read.
 const Matcher::Known& Matcher::loose_plan(std::span<const Config> closed) {
-  ConfigSet set;
-  set.assign(closed);
-  const uint32_t id = intern(forget(set).configs());
+  const uint32_t id = intern(loosened(closed).configs());
   Budget& facts = budget();
   if (const auto known = facts.loose.find(id); known != facts.loose.end()) return known->second;
   Arena& arena = family_->arena;
@@ -163,13 +136,41 @@ std::optional<Matcher::Plan> Matcher::exact_plan(std::span<const Config> closed)
   return TokenSearch(*this).find(closed, kUnbounded);
 }
 
-std::string Matcher::loose_text(std::span<const Config> closed) {
-  family_->arena.regs().set_memory(Memory::kIgnored);
-  ShortestTexts& texts = budget().texts;
-  std::string text;
-  if (texts.length(closed, family_->arena).bytes != kUnbounded) {
-    text = texts.text(closed, family_->arena);
+// Configurations that differ in what they remember without bound share their texts.
+ConfigSet Matcher::loosened(std::span<const Config> closed) {
+  ConfigSet set;
+  for (Config config : closed) {
+    config.run = 0;
+    set.add(config, family_->arena);
   }
+  return forget(set);
+}
+
+Matcher::Length Matcher::loose_length(std::span<const Config> closed) {
+  Arena& arena = family_->arena;
+  ShortestTexts& texts = budget().texts;
+  const Memory memory = arena.regs().memory();
+  arena.regs().set_memory(Memory::kIgnored);
+  const bool plain = std::ranges::none_of(closed, [&](const Config& config) {
+    return (grammar_->store().state(config.state).flags & kPooledRegister) != 0;
+  });
+  Length length;
+  if (plain) {
+    length = {texts.length(closed, arena)};
+  } else {
+    length = {texts.length(loosened(closed).configs(), arena)};
+    length.sure = length.sure && std::ranges::all_of(closed, [&](const Config& config) {
+                    return texts.is_sure({config.state, config.reg}, arena);
+                  });
+  }
+  arena.regs().set_memory(memory);
+  return length;
+}
+
+std::string Matcher::loose_text(std::span<const Config> closed) {
+  if (loose_length(closed).bytes == kUnbounded) return {};
+  family_->arena.regs().set_memory(Memory::kIgnored);
+  std::string text = budget().texts.text(loosened(closed).configs(), family_->arena);
   family_->arena.regs().set_memory(Memory::kExact);
   return text;
 }
@@ -192,9 +193,7 @@ uint32_t Matcher::least_tokens(std::span<const Config> closed) {
 
 uint32_t Matcher::most_tokens(std::span<const Config> closed) {
   if (!bytes_suffice()) return least_tokens(closed);
-  family_->arena.regs().set_memory(Memory::kIgnored);
-  const auto [bytes, sure] = budget().texts.length(closed, family_->arena);
-  family_->arena.regs().set_memory(Memory::kExact);
+  const auto [bytes, sure] = loose_length(closed);
   if (sure) return plus(bytes, stop_cost());
   const auto [known, added] = budget().bytes.try_emplace(intern(closed), kUnbounded);
   if (added) {
@@ -379,11 +378,14 @@ void Matcher::drop_beyond(uint32_t node, std::span<const Config> closed, std::sp
       return;
     }
   }
+  const std::bitset<256> reads = readable_bytes(closed);
+  ConfigSet after;
   for (uint32_t child = node + 1; child < vocabulary.next(node); child = vocabulary.next(child)) {
     const uint8_t byte = vocabulary.byte(child);
+    if (!reads[byte]) continue;
     const bool loops = loop != nullptr && byte < 0x80 && loop->has(byte);
     if (loops && !vocabulary.has_children(child)) continue;
-    ConfigSet after;
+    after.clear();
     family_->runner.scan(closed, byte, family_->arena, after);
     if (after.empty()) continue;
     close(after);

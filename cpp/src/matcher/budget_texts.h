@@ -46,11 +46,13 @@ class ShortestTexts {
   // Of the text that completes one of the closed configurations; kUnbounded if none is known. The
   // arena and its memory are the same in all calls.
   Length length(std::span<const Config> closed, Arena& arena);
+  // What is remembered without bound decides nothing there, or not at once.
+  bool is_sure(Target at, Arena& arena);
   // The text, which is known.
   std::string text(std::span<const Config> closed, Arena& arena);
 
  private:
-  static constexpr uint32_t kMaxPlaces = 10000;
+  static constexpr uint32_t kMaxPlaces = 50000;
   static constexpr std::size_t kMaxBytes = 8192;
   static constexpr std::size_t kMaxShared = 2048;
   static constexpr uint32_t kMaxFrames = 10000;
@@ -113,7 +115,6 @@ class ShortestTexts {
   void call(const Item& item, uint32_t place, Arena& arena);
   void add(Item item);
   bool is_plain(StateId state) const;
-  bool is_sure(Target at, Arena& arena);
   void note(uint32_t entry, uint32_t place, Summary summary, Arena& arena);
   void share(uint32_t place, const Summary& summary);
   void deliver(const Caller& caller, const Summary& summary, Arena& arena);

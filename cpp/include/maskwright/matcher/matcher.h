@@ -8,6 +8,7 @@
 // may be used from several threads, one matcher from one thread at a time.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -185,6 +186,9 @@ class Matcher {
   struct Known;  // tokens that complete them, without a stop token
   const Known& loose_plan(std::span<const Config> closed);
   std::optional<Plan> exact_plan(std::span<const Config> closed);
+  ConfigSet loosened(std::span<const Config> closed);
+  struct Length;  // of a text in bytes
+  Length loose_length(std::span<const Config> closed);
   std::string loose_text(std::span<const Config> closed);
   bool completes(std::span<const Config> closed, const Plan& plan);
   const Known& least(std::span<const Config> closed);
@@ -211,6 +215,7 @@ class Matcher {
 
   struct Ahead;
   bool may_read_symbol(std::span<const Config> configs) const;
+  std::bitset<256> readable_bytes(std::span<const Config> configs) const;
   bool advance(const Ahead& from, uint8_t byte, Ahead& to);
   bool find_forced(const Ahead& from, uint8_t& byte, Ahead& to);
   void add_beginnings_before(std::string_view ahead, std::vector<uint32_t>& offsets) const;
