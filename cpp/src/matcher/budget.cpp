@@ -282,6 +282,20 @@ void Matcher::set_remaining_tokens(std::optional<uint64_t> tokens) {
 
 // --- masks --------------------------------------------------------------------------------------
 
+// Of a place in free text.
+struct Matcher::Loop {
+  const TextClass* text = nullptr;  // null if it is none
+  uint32_t most = 0;                // most_tokens() behind any of the text
+  bool fits = true;
+  bool parts = false;  // the same holds behind a part of a code point
+
+  bool covers(const Vocabulary::Subtree& below) const {
+    if (!text->covers_ascii_of(below.text)) return false;
+    return !below.text.beyond_ascii ||
+           (parts && below.utf8 && text->beyond_ascii && text->missing == 0);
+  }
+};
+
 // What is remembered of the place by, and the register from which on it holds.
 struct Matcher::Reach {
   uint32_t key;
@@ -347,6 +361,10 @@ void Matcher::drop_beyond_budget(std::span<uint32_t> row) {
   if (planned) row[plan[0] / 32] |= 1U << plan[0] % 32;
 }
 
+void Matcher::drop(std::span<const uint32_t> tokens, std::span<uint32_t> row) {
+  for (const uint32_t token : tokens) row[token / 32] &= ~(1U << token % 32);
+}
+
 void Matcher::drop_symbols_beyond(std::span<uint32_t> row, uint32_t& most) {
   for (uint32_t token = 0; token < grammar_->vocabulary().vocab_size(); ++token) {
     if ((row[token / 32] >> token % 32 & 1U) == 0 || is_stop(token)) continue;
@@ -363,18 +381,12 @@ void Matcher::drop_beyond(uint32_t node, std::span<const Config> closed, std::sp
                           uint32_t& most) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   const uint32_t left = now().left - 1;
-  const auto is_allowed = [&](uint32_t token) {
-    return (row[token / 32] >> token % 32 & 1U) != 0;
-  };
-  const TextClass* loop = loop_text(closed);
-  const uint32_t here = loop == nullptr ? kUnbounded : plus(most_tokens(closed), kRestOfCodePoint);
-  if (here > left) loop = nullptr;
-  if (loop != nullptr) {
-    most = std::max(most, here);
+  const Loop loop = loop_at(closed, left);
+  if (loop.text != nullptr) {
+    most = std::max(most, loop.most);
     const Vocabulary::Subtree* below = vocabulary.subtree(node);
-    const bool beyond = loop->beyond_ascii && loop->missing == 0;
-    if (below != nullptr && loop->covers_ascii_of(below->text) &&
-        (!below->text.beyond_ascii || (beyond && below->utf8))) {
+    if (below != nullptr && loop.covers(*below)) {
+      if (!loop.fits) drop(vocabulary.tokens_below(node), row);
       return;
     }
   }
@@ -383,21 +395,41 @@ void Matcher::drop_beyond(uint32_t node, std::span<const Config> closed, std::sp
   for (uint32_t child = node + 1; child < vocabulary.next(node); child = vocabulary.next(child)) {
     const uint8_t byte = vocabulary.byte(child);
     if (!reads[byte]) continue;
-    const bool loops = loop != nullptr && byte < 0x80 && loop->has(byte);
+    const auto tokens = vocabulary.tokens_at(child);
+    const bool loops = loop.text != nullptr && byte < 0x80 && loop.text->has(byte);
+    if (loops && !loop.fits) drop(tokens, row);
     if (loops && !vocabulary.has_children(child)) continue;
     after.clear();
     family_->runner.scan(closed, byte, family_->arena, after);
     if (after.empty()) continue;
     close(after);
-    const auto tokens = vocabulary.tokens_at(child);
-    if (!loops && std::ranges::any_of(tokens, is_allowed)) {
+    const bool allowed = std::ranges::any_of(
+        tokens, [&](uint32_t token) { return (row[token / 32] >> token % 32 & 1U) != 0; });
+    if (allowed && !loops) {
       most = std::max(most, most_tokens(after.configs()));
-      if (!fits(after.configs(), left)) {
-        for (const uint32_t token : tokens) row[token / 32] &= ~(1U << token % 32);
-      }
+      if (!fits(after.configs(), left)) drop(tokens, row);
     }
     if (vocabulary.has_children(child)) drop_beyond(child, after.configs(), row, most);
   }
+}
+
+// Where characters lead the configurations back to themselves: a count may grow, which is all the
+// same if so many tokens as there are bytes fit.
+Matcher::Loop Matcher::loop_at(std::span<const Config> closed, uint32_t left) {
+  Loop loop;
+  loop.text = loop_text(closed);
+  if (loop.text == nullptr) return loop;
+  const uint32_t own = most_tokens(closed);
+  loop.most = plus(own, kRestOfCodePoint);
+  if (loop.most <= left) {
+    loop.parts = true;
+  } else if (has_register(closed[0].state)) {
+    loop.text = nullptr;
+  } else {
+    loop.most = own;
+    loop.fits = fits(closed, left);
+  }
+  return loop;
 }
 
 }  // namespace maskwright

@@ -208,6 +208,9 @@ class Matcher {
   }
   const TextClass* loop_text(std::span<const Config> closed) const;
   uint32_t token_at(uint32_t node) const;
+  struct Loop;
+  Loop loop_at(std::span<const Config> closed, uint32_t left);
+  static void drop(std::span<const uint32_t> tokens, std::span<uint32_t> row);
   void drop_beyond_budget(std::span<uint32_t> row);
   void drop_beyond(uint32_t node, std::span<const Config> closed, std::span<uint32_t> row,
                    uint32_t& most);
