@@ -19,8 +19,12 @@ struct Matcher::Known {
 class Matcher::Budget {
  public:
   explicit Budget(CompiledGrammar& grammar)
-      : texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable()),
-        exact_texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable()) {}
+      : texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable(), kMaxPlaces),
+        exact_texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable(),
+                    kMaxExactPlaces) {}
+
+  static constexpr uint32_t kMaxPlaces = 50000;
+  static constexpr uint32_t kMaxExactPlaces = 2000;  // names of members make endlessly many
 
   struct Most {
     Reg from;  // holds for registers from here on

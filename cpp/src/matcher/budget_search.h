@@ -35,7 +35,7 @@ class Matcher::TokenSearch {
 
  private:
   static constexpr uint32_t kMaxNodes = 2000;
-  static constexpr uint32_t kMaxNodesToFind = 200000;
+  static constexpr uint32_t kMaxNodesToFind = 20000;
 
   struct Place {
     uint32_t configs;

@@ -44,7 +44,7 @@ bool ShortestTexts::has_summary(uint32_t entry, std::size_t index, Arena& arena)
   if (asked.summaries.size() > index) return true;
   if (asked.given_up) return false;
   start(entry);
-  for (uint32_t i = 0; i < kMaxPlaces && !agenda_.empty(); ++i) {
+  for (uint32_t i = 0; i < max_places_ && !agenda_.empty(); ++i) {
     const Item item = agenda_.top();
     agenda_.pop();
     leave(item, arena);

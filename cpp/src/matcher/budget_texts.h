@@ -17,7 +17,7 @@
 //
 // Cost: a queue operation for each state and register on the way, which are about as many as the
 // text has bytes, and next to nothing for configurations whose frames were met before. Where no
-// text is found within kMaxPlaces or kMaxBytes for a frame, there is none: that takes values that
+// text is found within so many places or kMaxBytes for a frame, there is none: that takes values that
 // need so many bytes, or members in any order of which a dozen are required.
 #pragma once
 
@@ -36,8 +36,14 @@ namespace maskwright {
 
 class ShortestTexts {
  public:
-  ShortestTexts(Store& store, RulesMachine& rules, const std::array<bool, 256>& spellable)
-      : store_(store), runner_(store, rules), rules_(rules), spellable_(spellable) {}
+  // max_places: the most that one answer may add to the agenda's.
+  ShortestTexts(Store& store, RulesMachine& rules, const std::array<bool, 256>& spellable,
+                uint32_t max_places)
+      : store_(store),
+        runner_(store, rules),
+        rules_(rules),
+        spellable_(spellable),
+        max_places_(max_places) {}
 
   struct Length {
     uint32_t bytes = kUnbounded;
@@ -52,7 +58,6 @@ class ShortestTexts {
   std::string text(std::span<const Config> closed, Arena& arena);
 
  private:
-  static constexpr uint32_t kMaxPlaces = 50000;
   static constexpr std::size_t kMaxBytes = 8192;
   static constexpr std::size_t kMaxShared = 2048;
   static constexpr uint32_t kMaxFrames = 10000;
@@ -128,6 +133,7 @@ class ShortestTexts {
   Runner runner_;
   RulesMachine& rules_;
   const std::array<bool, 256>& spellable_;
+  uint32_t max_places_;
   WordInterner entry_keys_;  // state, register
   std::deque<Entry> entries_;
   std::priority_queue<Item, std::vector<Item>, std::greater<>> agenda_;
