@@ -30,7 +30,7 @@ CTEST := PATH="$(abspath $(BIN)):$$PATH" ctest
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test conformance conformance-update lint format types layers stubs stubs-update cpp-test cpp-asan cpp-tsan \
-  fuzz bench bench-quick bench-hard bench-micro bench-peers wheel clean
+  fuzz bench bench-quick bench-hard bench-micro bench-peers gpu-check wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1|\2/' | \
@@ -142,6 +142,9 @@ bench-hard: $(VENV)/.stamp-package ## Run the hard inputs; write docs/benchmarks
 
 bench-micro: $(VENV)/.stamp-package ## Time single operations
 	$(BIN)/python -m benchmarks.micro $(BENCH_ARGS)
+
+gpu-check: $(VENV)/.stamp-package ## Check and time the GPU kernels (needs torch and Triton in .venv)
+	$(BIN)/python tools/gpu_check.py
 
 wheel: $(VENV)/.stamp-build ## Build a wheel into dist/
 	$(PIP) wheel --no-deps --no-build-isolation -w dist .

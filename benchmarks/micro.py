@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 if __package__ in {None, ""}:  # started as a file: make the folder importable as a package
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
+from benchmarks.apply_micro import apply_times
 from benchmarks.engines.maskwright import OPTIONS
 from benchmarks.machine import LoadWatch
 from benchmarks.report import markdown_table, number
@@ -124,13 +125,12 @@ def row_copy_us(info: Any) -> float:
 
 
 def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> list[Figure]:
-    """Time mask, accept, rollback, fork and apply along a text whose masks are all known."""
+    """Time mask, its id, accept, rollback and fork along a text whose masks are all known."""
     import numpy as np
 
     compiler = library.GrammarCompiler(info, max_threads=1)
     matcher = library.GrammarMatcher(compiler.compile_json_schema(json.dumps(SCHEMA), **OPTIONS))
     bitmask = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
-    logits = np.zeros((1, info.vocab_size), dtype=np.float32)
     walk(matcher, bitmask, ids, lambda _: None)  # makes every mask warm
 
     def accept_all_and_reset() -> None:
@@ -145,33 +145,30 @@ def matcher_figures(library: Any, info: Any, ids: list[int], samples: int) -> li
     def time_fill(_: int) -> float:
         return median_us(lambda: matcher.fill_next_token_bitmask(bitmask), batch=50, samples=9)
 
+    def time_mask_id(_: int) -> float:
+        return median_us(matcher.next_mask_id, batch=50, samples=9)
+
     def time_rollback(token: int) -> float:
         return median_us(lambda: accept_and_roll_back(token), batch=20, samples=5)
 
     def time_fork(_: int) -> float:
         return median_us(matcher.fork, batch=20, samples=5)
 
-    def time_apply(_: int) -> float:
-        matcher.fill_next_token_bitmask(bitmask)
-        return median_us(
-            lambda: library.apply_token_bitmask_inplace(logits, bitmask), batch=2, samples=5
-        )
-
     copy = row_copy_us(info)
     fills = walk(matcher, bitmask, ids, time_fill)
+    mask_ids = walk(matcher, bitmask, ids, time_mask_id)
     rollbacks = walk(matcher, bitmask, ids, time_rollback)
     forks = walk(matcher, bitmask, ids, time_fork)
-    applies = walk(matcher, bitmask, ids, time_apply)
     accepts = median_us(accept_all_and_reset, samples=samples) / len(ids)
     fill, slowest = statistics.median(fills), max(fills)
     return [
         Figure("copy of one row", copy, 99),
         Figure("warm mask, median over a text", fill, len(fills), f"{fill / copy:.1f} copies"),
         Figure("warm mask, slowest of a text", slowest, len(fills), f"{slowest / copy:.1f} copies"),
+        Figure("next_mask_id, median over a text", statistics.median(mask_ids), len(mask_ids)),
         Figure("accept_token", accepts, samples),
         Figure("accept_token and rollback", statistics.median(rollbacks), len(rollbacks)),
         Figure("fork", statistics.median(forks), len(forks)),
-        Figure("apply to float32 logits", statistics.median(applies), len(applies)),
     ]
 
 
@@ -237,6 +234,12 @@ def compile_figures(library: Any, info: Any, samples: int) -> list[Figure]:
     ]
 
 
+def apply_figures(library: Any, info: Any, samples: int) -> list[Figure]:
+    """Time applying bitmasks to logits."""
+    times = apply_times(library, info.vocab_size, samples)
+    return [Figure(name, took, samples, note) for name, took, note in times]
+
+
 def vocabulary_figures(library: Any, tokenizer: TokenizerFile, info: Any) -> list[Figure]:
     """Time the trie and what else is built from a vocabulary's tokens, and reading its file."""
     tokens = info.decoded_vocab
@@ -271,6 +274,7 @@ def main() -> int:
     gc.collect()
     gc.freeze()
     figures = matcher_figures(maskwright, info, encode(TEXT), args.samples)
+    figures += apply_figures(maskwright, info, args.samples)
     figures += cold_figures(maskwright, info, args.samples)
     figures += compile_figures(maskwright, info, args.samples)
     figures += vocabulary_figures(maskwright, tokenizer, info)

@@ -59,6 +59,16 @@ class CoreMatcher:
             raise AssertionError("filling a row of the bitmask changed another row")
         return rows[1]
 
+    def words_of_id(self) -> np.ndarray[Any, np.dtype[np.int32]] | None:
+        """The mask in the grammar's table under this step's id; None if it has no id."""
+        mask_id = self.raw.mask_id()
+        if mask_id == -1:
+            return None
+        table = self.raw.mask_table
+        rows = np.empty((1, table.shape[1]), dtype=np.int32)
+        table.get_masks([mask_id], rows)
+        return rows[0]
+
     def mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """One bool per bit of the row, padding bits of the last word included."""
         return np.unpackbits(self.words().view(np.uint8), bitorder="little").astype(bool)

@@ -73,6 +73,9 @@ class Oracle:
         size = self.vocabulary.vocab_size
         if mask[size:].any():
             self.fail("bits at or above the vocabulary size are set")
+        of_id = self.core.words_of_id()
+        if of_id is not None and not np.array_equal(of_id, self.core.words()):
+            self.fail("the id of the mask is that of another one")
         allowed = {int(t) for t in np.flatnonzero(mask)}
         if not allowed:
             self.fail("the mask is all zero before termination")

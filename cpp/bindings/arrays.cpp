@@ -1,5 +1,9 @@
 #include "arrays.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "direct_array.h"
 #include "maskwright/support/error.h"
 
 namespace nb = nanobind;
@@ -21,28 +25,111 @@ bool starts_with_a_vowel(std::string_view name) {
   return name.starts_with("int") || name.starts_with("opaque") || name.starts_with("unknown");
 }
 
-std::string tuple_of(std::size_t count, const auto& value) {
+std::string tuple_of(const std::vector<int64_t>& values) {
   std::string text = "(";
-  for (std::size_t i = 0; i < count; ++i) {
-    text += (i != 0 ? ", " : "") + std::to_string(value(i));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    text += (i != 0 ? ", " : "") + std::to_string(values[i]);
   }
-  return text + (count == 1 ? ",)" : ")");
+  return text + (values.size() == 1 ? ",)" : ")");
 }
 
-std::string text_of(nb::handle object, const char* attribute) {
-  if (!nb::hasattr(object, attribute)) return "";
-  // An object first: nb::str of the accessor itself would take its value for a string unchecked.
-  const nb::object value = object.attr(attribute);
-  return std::string(", ") + attribute + " " + nb::str(value).c_str();
+// An attribute of an object that may be anything; None where it has none.
+nb::object attribute(nb::handle object, const char* name) {
+  try {
+    return nb::getattr(object, name, nb::none());
+  } catch (nb::python_error&) {
+    return nb::none();
+  }
+}
+
+bool says_yes(nb::handle object, const char* method) {
+  const nb::object call = attribute(object, method);
+  return PyCallable_Check(call.ptr()) != 0 && nb::cast<bool>(nb::bool_(call()));
+}
+
+std::string text_of(nb::handle value, const char* label) {
+  if (value.is_none()) return "";
+  return std::string(", ") + label + " " + nb::str(value).c_str();
+}
+
+std::string class_name(nb::handle object) {
+  const std::string module = nb::str(attribute(object.type(), "__module__")).c_str();
+  const std::string name = nb::str(attribute(object.type(), "__qualname__")).c_str();
+  return module == "builtins" ? name : module + "." + name;
+}
+
+// torch's strides are in elements and a method, numpy's in bytes.
+std::string strides_text(nb::handle object) {
+  const nb::object layout = attribute(object, "layout");
+  if (!layout.is_none() && std::string_view(nb::str(layout).c_str()) != "torch.strided") {
+    return text_of(layout, "layout");
+  }
+  if (const nb::object method = attribute(object, "stride"); !method.is_none()) {
+    return text_of(nb::tuple(method()), "strides");
+  }
+  const nb::object strides = attribute(object, "strides");
+  return strides.is_none() ? "" : text_of(strides, "strides") + " in bytes";
+}
+
+std::string shape_text(nb::handle object) {
+  const nb::object shape = attribute(object, "shape");
+  return shape.is_none() ? "" : text_of(nb::tuple(shape), "shape");
+}
+
+bool is_true(nb::handle object) { return object.is(nb::handle(Py_True)); }
+
+// What to do about a torch tensor whose memory may not be used as it is.
+const char* tensor_remedy(nb::handle object) {
+  if (is_true(attribute(object, "requires_grad"))) {
+    return "; it requires grad: pass what .detach() returns";
+  }
+  if (says_yes(object, "is_neg") || says_yes(object, "is_conj")) {
+    return "; its memory holds other values than it shows: pass what .resolve_neg() or "
+           ".resolve_conj() returns";
+  }
+  return "";
+}
+
+const char* remedy(nb::handle object) {
+  const nb::object writeable = attribute(attribute(object, "flags"), "writeable");
+  return writeable.is(nb::handle(Py_False)) ? "; it is read-only" : tensor_remedy(object);
 }
 
 // Why the object is no array of the CPU, in its own words.
 [[noreturn]] void refuse(nb::handle object, const std::string& what, const char* need) {
-  const std::string type = nb::str(object.type()).c_str();
-  throw Error(ErrorKind::kBitmask, "bitmask-not-an-array",
-              what + " is a " + type + text_of(object, "dtype") + text_of(object, "shape") +
-                  text_of(object, "device") + "; expected " + need +
-                  " on the CPU (numpy, torch or any DLPack or buffer object)");
+  const nb::object device = attribute(object, "device");
+  const std::string place = device.is_none() ? "cpu" : nb::str(device).c_str();
+  const char* code = place.starts_with("cpu") ? "bitmask-not-an-array" : "bitmask-device";
+  throw Error(ErrorKind::kBitmask, code,
+              what + " is a " + class_name(object) + text_of(attribute(object, "dtype"), "dtype") +
+                  shape_text(object) + strides_text(object) + text_of(device, "device") +
+                  "; expected " + need +
+                  " on the CPU (numpy, torch or any DLPack or buffer object)" + remedy(object));
+}
+
+ArrayMemory memory_of(const DirectArray& array) {
+  ArrayFacts facts{dtype_name(array.type), {array.length}, {1}, "cpu"};
+  if (array.ndim == 2) {
+    facts.shape.insert(facts.shape.begin(), array.rows);
+    facts.strides.insert(facts.strides.begin(), array.stride);
+  }
+  return {array.data, array.type.bits / 8U, std::move(facts), {}};
+}
+
+ArrayMemory memory_of(Array array) {
+  return {array.data(), array.itemsize(), facts_of(array), std::move(array)};
+}
+
+bool is_aligned(const Array& array) {
+  const std::size_t size = array.itemsize();
+  return size == 0 || reinterpret_cast<std::size_t>(array.data()) % size == 0;
+}
+
+void check_memory(nb::handle object, const Array& array, const std::string& what) {
+  // Tensors that stand for others, or whose storage was taken away, have a shape but no memory.
+  if (array.data() == nullptr && array.size() != 0) refuse(object, what, "an array with memory");
+  if (!is_aligned(array)) refuse(object, what, "an aligned array");
+  if (*tensor_remedy(object) != 0) refuse(object, what, "an array");
 }
 
 }  // namespace
@@ -52,8 +139,7 @@ Array writable_cpu_array(nb::handle object, const std::string& what) {
   if (!nb::try_cast<Array>(object, array, false) || array.device_type() != nb::device::cpu::value) {
     refuse(object, what, "a writable array");
   }
-  // Tensors that stand for others, or whose storage was taken away, have a shape but no memory.
-  if (array.data() == nullptr && array.size() != 0) refuse(object, what, "an array with memory");
+  check_memory(object, array, what);
   return array;
 }
 
@@ -63,31 +149,54 @@ Array readable_cpu_array(nb::handle object, const std::string& what) {
       array.device_type() != nb::device::cpu::value) {
     refuse(object, what, "an array");
   }
-  if (array.data() == nullptr && array.size() != 0) refuse(object, what, "an array with memory");
-  return Array(array.handle());
+  Array result(array.handle());
+  check_memory(object, result, what);
+  return result;
 }
 
-std::string describe_array(const Array& array) {
-  const std::string name = dtype_name(array.dtype());
-  return (starts_with_a_vowel(name) ? "an " : "a ") + name + " array of shape " +
-         tuple_of(array.ndim(), [&](std::size_t i) { return array.shape(i); }) + ", strides " +
-         tuple_of(array.ndim(), [&](std::size_t i) { return array.stride(i); }) + ", on cpu";
+ArrayFacts facts_of(const Array& array) {
+  ArrayFacts facts;
+  facts.dtype = dtype_name(array.dtype());
+  for (std::size_t i = 0; i < array.ndim(); ++i) {
+    facts.shape.push_back(static_cast<int64_t>(array.shape(i)));
+    facts.strides.push_back(array.stride(i));
+  }
+  facts.device = "cpu";
+  return facts;
 }
 
-void bad_array(const std::string& code, const std::string& what, const Array& array,
+ArrayMemory writable_memory(nb::handle object, const std::string& what) {
+  DirectArray direct{};
+  if (direct_array(object, direct) && direct.writable) return memory_of(direct);
+  return memory_of(writable_cpu_array(object, what));
+}
+
+ArrayMemory readable_memory(nb::handle object, const std::string& what) {
+  DirectArray direct{};
+  if (direct_array(object, direct)) return memory_of(direct);
+  return memory_of(readable_cpu_array(object, what));
+}
+
+std::string describe_array(const ArrayFacts& array) {
+  return (starts_with_a_vowel(array.dtype) ? "an " : "a ") + array.dtype + " array of shape " +
+         tuple_of(array.shape) + ", strides " + tuple_of(array.strides) + ", on " + array.device;
+}
+
+void bad_array(const std::string& code, const std::string& what, const ArrayFacts& array,
                const std::string& expected) {
   throw Error(ErrorKind::kBitmask, code,
               what + " is " + describe_array(array) + "; expected " + expected);
 }
 
-bool has_unit_stride(const Array& array) {
-  const std::size_t last = array.ndim() - 1;
-  return array.stride(last) == 1 || array.shape(last) == 1 || array.size() == 0;
+bool has_unit_stride(const ArrayFacts& array) {
+  return array.strides.back() == 1 || array.shape.back() == 1 ||
+         std::ranges::find(array.shape, 0) != array.shape.end();
 }
 
 std::span<uint32_t> bitmask_row(const Array& array, int64_t index, uint32_t words) {
+  const ArrayFacts facts = facts_of(array);
   const auto refuse_array = [&](const char* code) {
-    bad_array(code, "bitmask", array,
+    bad_array(code, "bitmask", facts,
               "int32, 1-D or 2-D with at least " + std::to_string(words) +
                   (words == 1 ? " word" : " words") + " in each row and unit stride along it");
   };
@@ -95,16 +204,33 @@ std::span<uint32_t> bitmask_row(const Array& array, int64_t index, uint32_t word
   if (array.dtype() != nb::dtype<int32_t>()) refuse_array("bitmask-dtype");
   if (ndim != 1 && ndim != 2) refuse_array("bitmask-shape");
   if (array.shape(ndim - 1) < words) refuse_array("bitmask-shape");
-  if (!has_unit_stride(array)) refuse_array("bitmask-strides");
+  if (!has_unit_stride(facts)) refuse_array("bitmask-strides");
   const auto rows = static_cast<int64_t>(ndim == 1 ? 1 : array.shape(0));
   if (index < 0 || index >= rows) {
     throw Error(ErrorKind::kBitmask, "bitmask-index",
                 "row " + std::to_string(index) + " does not exist: the bitmask is " +
-                    describe_array(array) +
+                    describe_array(facts) +
                     (rows == 0 ? "; give it a row"
                                : "; pass an index from 0 to " + std::to_string(rows - 1)));
   }
   auto* data = static_cast<uint32_t*>(array.data());
   if (ndim == 2) data += index * array.stride(0);
   return {data, array.shape(ndim - 1)};
+}
+
+void fill_array(const Array& array, uint32_t word) {
+  if (array.size() == 0) return;
+  std::vector<std::size_t> at(array.ndim(), 0);
+  auto* data = static_cast<uint32_t*>(array.data());
+  for (;;) {
+    *data = word;
+    std::size_t axis = at.size();
+    for (;; --axis) {  // the next element, the last axis first
+      if (axis == 0) return;
+      data += array.stride(axis - 1);
+      if (++at[axis - 1] < array.shape(axis - 1)) break;
+      data -= array.stride(axis - 1) * static_cast<int64_t>(array.shape(axis - 1));
+      at[axis - 1] = 0;
+    }
+  }
 }

@@ -64,6 +64,9 @@ void register_compiled(nb::module_& m) {
                    "The part of it that its owner gave.")
       .def("charge_to", &CompiledGrammar::charge_to, nb::arg("ledger").none(),
            "Have the ledger count this grammar from now on; None: nobody.")
+      .def_prop_ro("mask_table", &CompiledGrammar::mask_table, "The ids of its masks.")
+      .def("use_mask_table", &CompiledGrammar::use_mask_table, nb::arg("table"),
+           "Take ids from a table of the same vocabulary, before any was asked for.")
       .def("counters", &counters,
            "Counts of what was built so far: states, rows, positions, searched_places, masks, "
            "mask_bytes, cold_walks, visited_nodes.");

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "arrays.h"
-#include "direct_rows.h"
+#include "direct_array.h"
 #include "integers.h"
 #include "maskwright/support/error.h"
 #include "register.h"
@@ -66,17 +66,24 @@ Matcher::Fill fill_row(Matcher& matcher, std::span<uint32_t> row, bool walk) {
 bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   const int64_t words = matcher.grammar().vocabulary().mask_words();
   const int64_t at = integer(index);  // may run Python code, so before the array is looked at
-  if (DirectRows rows{}; direct_rows(bitmask, rows) && rows.words >= words) {
-    if (at >= 0 && at < rows.count) {
-      const std::span row(rows.data + at * rows.stride, static_cast<std::size_t>(rows.words));
-      const auto result = fill_row(matcher, row, false);
-      if (result != Matcher::Fill::kCold) return result == Matcher::Fill::kSome;
-    }
+  DirectArray direct{};
+  if (direct_array(bitmask, direct) && direct.type == nb::dtype<int32_t>() && direct.writable &&
+      direct.length >= words && at >= 0 && at < direct.rows) {
+    const std::span row(static_cast<uint32_t*>(direct.data) + at * direct.stride,
+                        static_cast<std::size_t>(direct.length));
+    const auto result = fill_row(matcher, row, false);
+    if (result != Matcher::Fill::kCold) return result == Matcher::Fill::kSome;
   }
   const Array array = writable_cpu_array(bitmask, "bitmask");
   const auto row = bitmask_row(array, at, static_cast<uint32_t>(words));
   const nb::gil_scoped_release release;
   return fill_row(matcher, row, true) == Matcher::Fill::kSome;
+}
+
+maskwright::MaskId mask_id(Matcher& matcher) {
+  if (const auto known = matcher.mask_id(false); known.has_value()) return *known;
+  const nb::gil_scoped_release release;
+  return *matcher.mask_id(true);
 }
 
 void rollback(Matcher& matcher, nb::handle count) {
@@ -151,7 +158,22 @@ Raises:
     MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
     BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or it is
         not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
-        ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
+        ``bitmask-strides``, ``bitmask-index``, ``bitmask-device``, ``bitmask-not-an-array``).
+)";
+
+constexpr const char* kMaskIdDoc =
+    R"(Return the id of the mask that `fill_next_token_bitmask` would write.
+
+The row of ``compiled_grammar.mask_table`` with this id is that mask, bit for bit. Equal masks have
+equal ids, whichever grammar of the compiler they are of. Costs less than a mask where a text has
+been at a place like this before. Python's global lock is released where that takes longer.
+
+Returns:
+    The id; -1 if the mask has none, since it depends on more of the text than such masks do, or the
+    table is full: use `fill_next_token_bitmask` for this step.
+
+Raises:
+    MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
 )";
 
 constexpr const char* kRollbackDoc = R"(Take back the last steps, a stop token included.
@@ -184,6 +206,9 @@ void register_matcher(nb::module_& m) {
           nb::arg("text"))
       .def("validate_tokens", &validate_tokens, nb::arg("tokens"))
       .def("fill_bitmask", &fill_bitmask, nb::arg("bitmask").none(), nb::arg("index").none() = 0)
+      .def("mask_id", &mask_id)
+      .def_prop_ro("mask_table",
+                   [](const Matcher& matcher) { return matcher.grammar().mask_table(); })
       .def("rollback", &rollback, nb::arg("steps").none() = 1)
       .def("reset", &Matcher::reset)
       .def("fork", &Matcher::fork)
@@ -228,6 +253,8 @@ void register_matcher(nb::module_& m) {
            nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, index: int = 0, *, "
                    "debug_print: bool = False) -> bool"),
            kFillDoc)
+      .def(
+          "next_mask_id", [](MatcherBase& self) { return mask_id(self.matcher); }, kMaskIdDoc)
       .def(
           "rollback",
           [](MatcherBase& self, nb::handle num_tokens) { rollback(self.matcher, num_tokens); },

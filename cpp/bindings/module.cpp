@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   register_schema_walk(m);
   register_json_text(m);
   register_vocabulary(m);
+  register_mask_table(m);
   register_compiled(m);
   register_matcher(m);
   register_apply(m);

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from .certificate import Certificate, Loosened
     from .chat.session import load
-    from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler
+    from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler, MaskTable
     from .errors import (
         BitmaskError,
         DeserializeFormatError,
@@ -61,6 +61,7 @@ __all__ = [
     "LimitExceededError",
     "Loosened",
     "MalformedIRError",
+    "MaskTable",
     "MaskwrightError",
     "MatcherError",
     "MissingDependencyError",
@@ -91,6 +92,7 @@ _MODULES = {
     "CompiledGrammar": "compiler",
     "CompilerStats": "compiler",
     "GrammarCompiler": "compiler",
+    "MaskTable": "compiler",
     "BitmaskError": "errors",
     "DeserializeFormatError": "errors",
     "DeserializeVersionError": "errors",

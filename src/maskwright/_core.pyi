@@ -241,6 +241,49 @@ class Vocabulary:
     @property
     def memory_bytes(self) -> int: ...
 
+class MaskTable:
+    """
+    The distinct masks of a compiler's grammars, each once, by number.
+
+    An engine can keep them on its device and send a number for each row instead of the mask:
+    `GrammarMatcher.next_mask_id` gives the number, and rows that are new here are fetched once with
+    `get_masks`. Ids are 0, 1, 2, ... and mean the same mask for good. Safe to use from several threads.
+
+    The table is full at ``limit_bytes``; masks that are not in it by then have no id.
+    """
+
+    def __init__(self, mask_words: int, limit_bytes: int = 67108864) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Masks so far, and words of each."""
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """At most `limit_bytes`."""
+
+    @property
+    def limit_bytes(self) -> int:
+        """What the masks may take."""
+
+    def get_masks(self, ids: Iterable[int], out: Any) -> None:
+        """
+        Write masks into the first rows of an array.
+
+        Args:
+            ids: Ids below ``len(table)``; as many rows are written, in this order.
+            out: int32 array on the CPU, of shape (rows, words), with at least as many rows as ids and
+                ``shape[1]`` words; contiguous within a row. Words behind a mask are set to 0.
+
+        Raises:
+            BitmaskError: There is no such id (``bitmask-mask-id``), or the array does not fit
+                (``bitmask-dtype``, ``bitmask-shape``, ``bitmask-strides``, ``bitmask-not-an-array``);
+                nothing was written.
+            TypeError: An id is no integer.
+        """
+
 class ByteLedger:
     """Memory of the compiled grammars that are charged to it."""
 
@@ -262,6 +305,15 @@ class CompiledGrammar:
 
     def charge_to(self, ledger: ByteLedger | None) -> None:
         """Have the ledger count this grammar from now on; None: nobody."""
+
+    @property
+    def mask_table(self) -> MaskTable:
+        """The ids of its masks."""
+
+    def use_mask_table(self, table: MaskTable) -> None:
+        """
+        Take ids from a table of the same vocabulary, before any was asked for.
+        """
 
     def counters(self) -> dict[str, int]:
         """
@@ -298,6 +350,11 @@ class Matcher:
     def validate_tokens(self, tokens: Iterable[int]) -> int: ...
 
     def fill_bitmask(self, bitmask: object | None, index: object | None = 0) -> bool: ...
+
+    def mask_id(self) -> int: ...
+
+    @property
+    def mask_table(self) -> MaskTable: ...
 
     def rollback(self, steps: object | None = 1) -> None: ...
 
@@ -384,7 +441,23 @@ class MatcherBase:
             MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
             BitmaskError: The array has the wrong dtype, shape or strides, there is no such row, or it is
                 not a writable array of the CPU (``bitmask-dtype``, ``bitmask-shape``,
-                ``bitmask-strides``, ``bitmask-index``, ``bitmask-not-an-array``).
+                ``bitmask-strides``, ``bitmask-index``, ``bitmask-device``, ``bitmask-not-an-array``).
+        """
+
+    def next_mask_id(self) -> int:
+        """
+        Return the id of the mask that `fill_next_token_bitmask` would write.
+
+        The row of ``compiled_grammar.mask_table`` with this id is that mask, bit for bit. Equal masks have
+        equal ids, whichever grammar of the compiler they are of. Costs less than a mask where a text has
+        been at a place like this before. Python's global lock is released where that takes longer.
+
+        Returns:
+            The id; -1 if the mask has none, since it depends on more of the text than such masks do, or the
+            table is full: use `fill_next_token_bitmask` for this step.
+
+        Raises:
+            MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
         """
 
     def rollback(self, num_tokens: int = 1) -> None:
@@ -413,4 +486,19 @@ def matcher_of(base: MatcherBase) -> Matcher:
     """The matcher inside, not a fork of it."""
 
 def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> None:
-    """Set the logits of masked tokens to -inf, in place, on the CPU."""
+    """
+    Set the logits of masked tokens to -inf, in place, on the CPU. Releases the GIL.
+    """
+
+def check_apply(logits: tuple[str, Sequence[int], Sequence[int], str], bitmask: tuple[str, Sequence[int], Sequence[int], str], *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> tuple[int, list[int] | None]:
+    """
+    Check what apply_bitmask does, for arrays of any device that are given as (dtype, shape, strides, device). Returns the number of tokens and the rows, None if all.
+    """
+
+def allow_all(bitmask: object | None) -> None:
+    """Set all bits of an int32 array of any shape, in place, on the CPU."""
+
+def copy_rows(array: Any, what: str, dtype: str) -> tuple[int, int, bytes]:
+    """
+    The number of rows, their length and the elements of a 1-D or 2-D array on the CPU.
+    """

@@ -2,7 +2,8 @@
 
 A bitmask is an int32 array of shape (rows, ceil(vocab_size / 32)): bit ``t % 32`` of word
 ``t // 32`` says whether token ``t`` may come next. Arrays are numpy's, or torch's in a program that
-has torch loaded; neither is imported before it is needed. Everything is done in place.
+has torch loaded; neither is imported before it is needed. Everything is done in place. What is on
+the CPU is the engine's work, what is on a device that of ``kernels``.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _core, kernels
 from .errors import BitmaskError
+from .kernels.tensors import check_tensor, describe_tensor, is_device_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +29,7 @@ __all__ = [
     "reset_token_bitmask",
 ]
 
-_DEVICE_BACKENDS = ("cuda", "triton", "torch_compile", "torch_native")
+_BACKENDS = ("auto", "cpu", "cuda", "triton", "torch_compile", "torch_native")
 
 
 def __getattr__(name: str) -> Any:
@@ -96,25 +98,23 @@ def reset_token_bitmask(bitmask: Any) -> None:
     """Allow every token, in place.
 
     Args:
-        bitmask: int32 array of numpy or torch, of any shape, on any device.
+        bitmask: int32 array of any shape and strides: a torch tensor on any device, or on the CPU
+            anything with DLPack or a buffer.
 
     Raises:
-        BitmaskError: It has another dtype (``bitmask-dtype``), or is no array of numpy or torch, or
-            is read-only (``bitmask-not-an-array``).
+        BitmaskError: It has another dtype (``bitmask-dtype``), is not writable memory of the CPU or
+            of a torch device (``bitmask-not-an-array``), or is on a device and not torch's
+            (``bitmask-device``).
     """
-    fill = getattr(bitmask, "fill_", None) or getattr(bitmask, "fill", None)
-    flags = getattr(bitmask, "flags", None)
-    if fill is None or not hasattr(bitmask, "dtype") or not getattr(flags, "writeable", True):
-        raise BitmaskError(
-            f"bitmask is a {type(bitmask).__name__}; expected a writable int32 array of numpy or "
-            "torch",
-            code="bitmask-not-an-array",
-        )
-    if str(bitmask.dtype).rpartition(".")[2] != "int32":
-        raise BitmaskError(
-            f"bitmask has dtype {bitmask.dtype}; expected int32", code="bitmask-dtype"
-        )
-    fill(-1)
+    if is_device_tensor(bitmask):
+        check_tensor("bitmask", bitmask)
+        if bitmask.dtype is not sys.modules["torch"].int32:
+            raise BitmaskError(
+                f"bitmask is {describe_tensor(bitmask)}; expected int32", code="bitmask-dtype"
+            )
+        bitmask.fill_(-1)
+    else:
+        _core.allow_all(bitmask)
 
 
 def apply_token_bitmask_inplace(
@@ -127,25 +127,32 @@ def apply_token_bitmask_inplace(
 ) -> None:
     """Set the logits of tokens that may not come next to minus infinity, in place.
 
-    Only the CPU is supported so far. Everything is checked before anything is written. Cost: one
-    pass over the logits of the rows.
+    Everything is checked before anything is written. Cost on the CPU: where few tokens are allowed,
+    writing the rows; where nearly all are, reading the bitmask. Python's global lock is released.
 
     Args:
-        logits: float32, float16 or bfloat16 array on the CPU, of shape (rows, size) or (size,),
-            contiguous within a row; numpy, torch, or any object with DLPack or a buffer.
-        bitmask: int32 array on the CPU of shape (rows, words) or (words,), contiguous within a row.
+        logits: float32, float16 or bfloat16 array of shape (rows, size) or (size,), contiguous
+            within a row; on the CPU numpy, torch, or any object with DLPack or a buffer; on other
+            devices torch.
+        bitmask: int32 array on the same device, of shape (rows, words) or (words,), contiguous
+            within a row.
         vocab_size: Number of tokens that the bitmask speaks of; logits beyond are set to minus
             infinity. None: as many as a row of logits has, and the bitmask must cover them all.
-        indices: Rows, of the logits and of the bitmask alike, that are touched; None: all, and
-            both must have the same number. A row may be named twice.
-        backend: ``"auto"`` or ``"cpu"``.
+        indices: Rows, of the logits and of the bitmask alike, that are touched, each once; None:
+            all, and both must have the same number. A list or an array; one on a device is copied
+            to the CPU, which waits for the device.
+        backend: ``"auto"``: the engine's own loop on the CPU; on CUDA and ROCm ``"triton"`` if that
+            is installed, else, and on other devices, ``"torch_native"``. ``"cpu"``; ``"cuda"``:
+            what ``"auto"`` does there, and only there; ``"triton"``: a kernel for CUDA and ROCm;
+            ``"torch_native"``: operations of torch, for any of its devices, the CPU included;
+            ``"torch_compile"``: these as compiled by torch, which takes seconds once.
 
     Raises:
-        BitmaskError: An array has the wrong dtype, shape, strides or device, a row does not exist,
-            the bitmask has fewer bits than there are tokens, ``vocab_size`` is more than the
-            logits have, or the backend is not available; the code says which (``logits-dtype``,
-            ``bitmask-shape``, ``bitmask-index``, ``bitmask-vocab-size``, ``bitmask-device``,
-            ``bitmask-backend``, ...).
+        BitmaskError: An array has the wrong dtype, shape, strides or device, a row does not exist
+            or is named twice, the bitmask has fewer bits than there are tokens, ``vocab_size`` is
+            more than the logits have, or the backend is not available; the code says which
+            (``logits-dtype``, ``bitmask-shape``, ``bitmask-index``, ``bitmask-vocab-size``,
+            ``bitmask-device``, ``bitmask-backend``, ...).
         TypeError: An index or ``vocab_size`` is no integer.
 
     Example:
@@ -155,32 +162,21 @@ def apply_token_bitmask_inplace(
         >>> logits.tolist()
         [[0.0, -inf, 0.0]]
     """
-    if backend not in ("auto", "cpu"):
-        raise _no_backend(backend)
-    _check_device("logits", logits)
-    _check_device("bitmask", bitmask)
-    rows = None
-    if indices is not None:
-        tolist = getattr(indices, "tolist", None)  # of a tensor: one call, not one per element
-        rows = list(indices if tolist is None else tolist())
-        if any(isinstance(row, bool) for row in rows):
-            raise TypeError("indices holds bools; expected the numbers of the rows")
-    _core.apply_bitmask(logits, bitmask, vocab_size=vocab_size, indices=rows)
-
-
-def _no_backend(backend: str) -> BitmaskError:
-    if backend in _DEVICE_BACKENDS:
-        message = f'the backend "{backend}" is not available yet'
-    else:
-        message = f"the backend {backend!r} is not known"
-    return BitmaskError(f'{message}; use "auto" or "cpu"', code="bitmask-backend")
-
-
-def _check_device(what: str, array: Any) -> None:
-    device = str(getattr(array, "device", "cpu"))
-    if device.partition(":")[0] != "cpu":
+    if backend not in _BACKENDS:
+        names = ", ".join(f'"{name}"' for name in _BACKENDS)
         raise BitmaskError(
-            f"{what} is on the device {device}; only arrays of the CPU are supported yet: copy it "
-            "there, apply the bitmask, and copy it back",
-            code="bitmask-device",
+            f"the backend {backend!r} is not known; use one of {names}", code="bitmask-backend"
         )
+    rows = None if indices is None else _row_list(indices)
+    if backend == "cpu" or (backend == "auto" and not is_device_tensor(logits)):
+        _core.apply_bitmask(logits, bitmask, vocab_size=vocab_size, indices=rows)
+    else:
+        kernels.apply(logits, bitmask, vocab_size, rows, backend)
+
+
+def _row_list(indices: Iterable[int]) -> list[int]:
+    tolist = getattr(indices, "tolist", None)  # of a tensor: one call, not one per element
+    rows = list(indices if tolist is None else tolist())
+    if any(isinstance(row, bool) for row in rows):
+        raise TypeError("indices holds bools; expected the numbers of the rows")
+    return rows

@@ -14,6 +14,8 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._core import MaskTable
+from .bitmask import get_bitmask_shape
 from .compile_cache import CacheStats, CompileCache
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .grammar import Grammar
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from .certificate import Certificate
 
-__all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler"]
+__all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler", "MaskTable"]
 
 _MAX_WORD = 2**32 - 1
 # CompiledGrammar, its core's Python object, Grammar, Certificate, the key's tuple, and their places
@@ -77,6 +79,11 @@ class CompiledGrammar:
         up to date. The vocabulary is not part of it.
         """
         return self._core.memory_bytes
+
+    @property
+    def mask_table(self) -> MaskTable:
+        """The masks that `GrammarMatcher.next_mask_id` gives the ids of; its compiler's."""
+        return self._core.mask_table
 
     def charge_to(self, ledger: _core.ByteLedger | None) -> None:
         """Have a ledger count this grammar from now on; None: nobody. For caches."""
@@ -131,6 +138,8 @@ class GrammarCompiler:
             first. Masks are the same in all modes.
         precompute_seconds: Processor time that computing ahead may take for one grammar.
         precompute_bytes: Size up to which a grammar may grow by it.
+        mask_table_bytes: Memory that `mask_table` may take, outside the limit of the cache. Masks
+            that come when it is full have no id.
         max_states: Limit on the automaton positions of a grammar's rules; None: the default.
         max_targets: Limit on the distinct conjunctions of schemas that apply at one place.
         max_clauses: Limit on the alternatives of one such conjunction.
@@ -139,7 +148,7 @@ class GrammarCompiler:
     Raises:
         TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
         ValueError: A limit is not positive, ``cache_limit_bytes`` is below -1, or ``precompute`` is
-            none of the three.
+            none of the three, or ``mask_table_bytes`` is negative.
 
     Example:
         >>> from maskwright import TokenizerInfo
@@ -162,6 +171,7 @@ class GrammarCompiler:
         precompute: Mode = "lazy",
         precompute_seconds: float = 1.0,
         precompute_bytes: int = 16 << 20,
+        mask_table_bytes: int = 64 << 20,
         max_states: int | None = None,
         max_targets: int | None = None,
         max_clauses: int | None = None,
@@ -198,6 +208,9 @@ class GrammarCompiler:
             _core.ByteLedger, cache_limit_bytes
         )
         self._cache_enabled = bool(cache_enabled)
+        if mask_table_bytes < 0:
+            raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
+        self._mask_table = self._new_mask_table(mask_table_bytes)
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
@@ -315,6 +328,15 @@ class GrammarCompiler:
             lambda: Grammar.from_ebnf(grammar, root_rule_name=root_rule_name),
         )
 
+    @property
+    def mask_table(self) -> MaskTable:
+        """The distinct masks of the compiled grammars, by id; `clear_cache` begins a new one."""
+        return self._mask_table
+
+    def _new_mask_table(self, limit_bytes: int) -> MaskTable:
+        _, words = get_bitmask_shape(1, self._tokenizer_info.vocab_size)
+        return MaskTable(words, limit_bytes)
+
     def clear_cache(self) -> None:
         """Forget what was compiled.
 
@@ -322,6 +344,7 @@ class GrammarCompiler:
         Compiled grammars in use stay usable.
         """
         self._cache.clear()
+        self._mask_table = self._new_mask_table(self._mask_table.limit_bytes)
 
     def get_cache_size_bytes(self) -> int:
         """Return the memory of the cached grammars, never above the limit.
@@ -350,6 +373,7 @@ class GrammarCompiler:
             vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
             around = _object_bytes(grammar, key)
             core = _core.compile(grammar.ir, vocabulary, around_bytes=around, **self._limits)
+            core.use_mask_table(self._mask_table)
             compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
             if self._precomputer is None:
                 return compiled

@@ -5,10 +5,12 @@ Where no vocabulary is given, tokens are the 256 single bytes, and id 256 is the
 
 from __future__ import annotations
 
+import operator
 import sys
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from . import _core
 from .compiler import GrammarCompiler
 from .explanation import byte_tokenizer_info
 from .grammar import Grammar
@@ -99,6 +101,7 @@ def _get_masked_tokens_from_bitmask(bitmask: Any, vocab_size: int, index: int = 
         index: The row.
 
     Raises:
+        BitmaskError: The bitmask is no such array.
         ValueError: The row has fewer than ``vocab_size`` bits.
         IndexError: There is no such row.
 
@@ -107,8 +110,8 @@ def _get_masked_tokens_from_bitmask(bitmask: Any, vocab_size: int, index: int = 
         >>> _get_masked_tokens_from_bitmask(np.array([[0b1011]], dtype=np.int32), 5)
         [2, 4]
     """
-    row = _bits(bitmask, vocab_size)[index]
-    return [int(token) for token in (~row).nonzero()[0]]
+    refused = ~_row(bitmask, vocab_size, index)
+    return [int(token) for token in refused.nonzero()[0]]
 
 
 def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> tuple[bool, int]:
@@ -120,6 +123,7 @@ def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> t
         index: The row.
 
     Raises:
+        BitmaskError: The bitmask is no such array.
         ValueError: The row has fewer than ``vocab_size`` bits.
         IndexError: There is no such row.
 
@@ -128,7 +132,7 @@ def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> t
         >>> _is_single_token_bitmask(np.array([[0b100]], dtype=np.int32), 5)
         (True, 2)
     """
-    allowed = _bits(bitmask, vocab_size)[index].nonzero()[0]
+    allowed = _row(bitmask, vocab_size, index).nonzero()[0]
     return (True, int(allowed[0])) if len(allowed) == 1 else (False, -1)
 
 
@@ -142,6 +146,9 @@ def bool_mask_to_bitmask(bool_mask: Any) -> Any:
         New int32 array of shape (rows, ceil(vocab_size / 32)), of torch if the mask is; bits beyond
         the vocabulary are 0.
 
+    Raises:
+        BitmaskError: The mask is no such array.
+
     Example:
         >>> import numpy as np
         >>> bool_mask_to_bitmask(np.array([[True, False, True]])).tolist()
@@ -149,10 +156,9 @@ def bool_mask_to_bitmask(bool_mask: Any) -> Any:
     """
     import numpy as np
 
-    mask = np.atleast_2d(np.asarray(bool_mask, dtype=bool))
-    words = (mask.shape[1] + 31) // 32
-    padded = np.zeros((mask.shape[0], words * 32), dtype=bool)
-    padded[:, : mask.shape[1]] = mask
+    rows, size, data = _core.copy_rows(bool_mask, "bool_mask", "bool")
+    padded = np.zeros((rows, (size + 31) // 32 * 32), dtype=bool)
+    padded[:, :size] = np.frombuffer(data, dtype=bool).reshape(rows, size)
     packed = np.packbits(padded, axis=1, bitorder="little").view("<i4").astype(np.int32)
     return _like(bool_mask, packed)
 
@@ -168,6 +174,7 @@ def bitmask_to_bool_mask(bitmask: Any, vocab_size: int | None = None) -> Any:
         New bool array of shape (rows, vocab_size), of torch if the bitmask is.
 
     Raises:
+        BitmaskError: The bitmask is no such array.
         ValueError: The bitmask has fewer than ``vocab_size`` bits in a row.
 
     Example:
@@ -178,16 +185,25 @@ def bitmask_to_bool_mask(bitmask: Any, vocab_size: int | None = None) -> Any:
     return _like(bitmask, _bits(bitmask, vocab_size))
 
 
+def _row(bitmask: Any, vocab_size: int, index: int) -> NDArray[np.bool_]:
+    rows, at = _bits(bitmask, vocab_size), operator.index(index)
+    if not 0 <= at < len(rows):
+        raise IndexError(f"row {at} does not exist: the bitmask has {len(rows)} rows")
+    row: NDArray[np.bool_] = rows[at]
+    return row
+
+
 def _bits(bitmask: Any, vocab_size: int | None) -> NDArray[np.bool_]:
     import numpy as np
 
-    words = np.atleast_2d(np.asarray(bitmask)).astype("<i4")
-    available = words.shape[1] * 32
-    size = available if vocab_size is None else vocab_size
+    rows, words, data = _core.copy_rows(bitmask, "bitmask", "int32")
+    available = words * 32
+    size = available if vocab_size is None else operator.index(vocab_size)
     if not 0 <= size <= available:
         raise ValueError(f"vocab_size is {size}; the bitmask has {available} bits in each row")
-    octets = np.ascontiguousarray(words).view(np.uint8)
-    return np.unpackbits(octets, axis=1, bitorder="little")[:, :size].astype(bool)
+    octets = np.frombuffer(data, dtype=np.int32).astype("<i4").view(np.uint8)
+    bits = np.unpackbits(octets.reshape(rows, words * 4), axis=1, bitorder="little")
+    return bits[:, :size].astype(bool)
 
 
 def _like(model: Any, array: Any) -> Any:

@@ -19,6 +19,53 @@ std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
   return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
 }
 
+// Lists of escapes in words: node and number of the set for each; behind them, for each free text,
+// kFreeEscape, the number of the set, the classes, and the nodes that the text comes from.
+constexpr uint32_t kFreeEscape = kNone;
+constexpr std::size_t kFreeHead = 13;  // words before the nodes
+
+void append_class(const TextClass& text, KeyWords& words) {
+  for (const uint64_t ascii : text.ascii) {
+    words.push_back(static_cast<uint32_t>(ascii));
+    words.push_back(static_cast<uint32_t>(ascii >> 32));
+  }
+  words.push_back(text.beyond_ascii ? 1 : 0);
+}
+
+// Of append_class().
+TextClass read_class(std::span<const uint32_t> words) {
+  TextClass text;
+  text.ascii = {words[0] | uint64_t{words[1]} << 32, words[2] | uint64_t{words[3]} << 32};
+  text.beyond_ascii = words[4] != 0;
+  return text;
+}
+
+void append_free_escape(const MaskWalk::FreeText& at, uint32_t set, KeyWords& words) {
+  words.push_back(kFreeEscape);
+  words.push_back(set);
+  append_class(at.text, words);
+  append_class(at.allowed, words);
+  words.push_back(static_cast<uint32_t>(at.from.size()));
+  words.insert(words.end(), at.from.begin(), at.from.end());
+}
+
+template <typename Plain, typename Free>
+void each_escape(std::span<const uint32_t> words, Plain plain, Free free) {
+  while (!words.empty() && words[0] != kFreeEscape) {
+    plain(words[0], words[1]);
+    words = words.subspan(2);
+  }
+  while (!words.empty()) {
+    MaskWalk::FreeText at;
+    at.text = read_class(words.subspan(2));
+    at.allowed = read_class(words.subspan(7));
+    const auto from = words.subspan(kFreeHead, words[kFreeHead - 1]);
+    at.from.assign(from.begin(), from.end());
+    free(std::move(at), words[1]);
+    words = words.subspan(kFreeHead + from.size());
+  }
+}
+
 }  // namespace
 
 MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
@@ -39,11 +86,7 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
   std::vector<uint32_t> refused;
   for (const Config& config : closed) {
     const State& state = store_.state(config.state);
-    if (state.family == FamilyId::kDone) continue;
-    if ((state.flags & kWhitespace) == 0 && store_.row(config.state).edges.empty() &&
-        (state.family != FamilyId::kRules || rules_.token_edges(config.state).empty())) {
-      continue;
-    }
+    if (reads_nothing(config)) continue;
     const uint32_t entry = root_entry(config, arena, walk);
     if (entry == kMissing) return false;
     if ((state.flags & (kGuarded | kSuspects)) != 0) {
@@ -63,6 +106,39 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
   make_set(unsure);
   for (const uint32_t node : unsure) read_to(node, closed, arena, row);
   return true;
+}
+
+bool MaskStore::reads_nothing(const Config& config) {
+  const State& state = store_.state(config.state);
+  if (state.family == FamilyId::kDone) return true;
+  return (state.flags & kWhitespace) == 0 && store_.row(config.state).edges.empty() &&
+         (state.family != FamilyId::kRules || rules_.token_edges(config.state).empty());
+}
+
+MaskStore::Composition MaskStore::compose(std::span<const Config> closed, Arena& arena,
+                                          std::vector<uint32_t>& key, bool walk) {
+  key.clear();
+  std::vector<Level> now;
+  std::vector<uint32_t> refused;
+  for (const Config& config : closed) {
+    if (reads_nothing(config)) continue;
+    const uint32_t entry = root_entry(config, arena, walk);
+    if (entry == kMissing) return Composition::kCold;
+    if ((store_.state(config.state).flags & (kGuarded | kSuspects)) != 0) {
+      if (!find_refused(config, arena, refused)) continue;
+      if (!refused.empty()) return Composition::kOwn;
+    }
+    now.push_back({entry, config.stack, {}});
+  }
+  bool decided = true;
+  const bool known = each_entry(std::move(now), arena, walk, [&](uint32_t entry) {
+    key.push_back(entry);
+    decided = decided && entries_[entry].unsure.empty();
+  });
+  if (!known) return Composition::kCold;
+  make_set(key);
+  key.push_back(kMissing);  // no entry's id: more may follow
+  return decided ? Composition::kShared : Composition::kOwn;
 }
 
 // The nodes that a guarded configuration or a suspect refuses though its entries may allow them.
@@ -128,21 +204,31 @@ void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::spa
   }
 }
 
-// Adds the masks of the entries and of what follows them. `blank`: nothing has been written yet.
-bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank,
-                      bool walk, std::vector<uint32_t>& unsure) {
+// Visits the entries and what follows them. False where a walk would be needed.
+template <typename Visit>
+bool MaskStore::each_entry(std::vector<Level> now, Arena& arena, bool walk, Visit visit) {
   while (!now.empty()) {
     std::vector<Level> next;
     for (Level& level : now) {
       level.stack = joined(level, arena);
-      const Entry& entry = entries_[level.entry];
-      render(entry, row, blank);
-      unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
-      if (!entry.sets.empty() && !add_children(level, arena, next, walk)) return false;
+      visit(level.entry);
+      if (!entries_[level.entry].sets.empty() && !add_children(level, arena, next, walk)) {
+        return false;
+      }
     }
     now = std::move(next);
   }
   return true;
+}
+
+// Adds the masks of the entries and of what follows them. `blank`: nothing has been written yet.
+bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank,
+                      bool walk, std::vector<uint32_t>& unsure) {
+  return each_entry(std::move(now), arena, walk, [&](uint32_t id) {
+    const Entry& entry = entries_[id];
+    render(entry, row, blank);
+    unsure.insert(unsure.end(), entry.unsure.begin(), entry.unsure.end());
+  });
 }
 
 // The nodes below that a guarded configuration refuses though its entries may allow them.
@@ -318,25 +404,31 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
   for (Config& config : after) {
     if (config.state != kDead) config = walk_->localise(config, arena);
   }
-  const auto from = escape_lists_.get(escapes_id);
-  for (std::size_t i = 0; i < from.size(); i += 2) {
-    const Config& config = after[from[i + 1]];
-    if (config.state != kDead) walk_->start_at(from[i], config);
-  }
+  each_escape(
+      escape_lists_.get(escapes_id),
+      [&](uint32_t at, uint32_t set) {
+        if (after[set].state != kDead) walk_->start_at(at, after[set]);
+      },
+      [&](MaskWalk::FreeText at, uint32_t set) {
+        if (after[set].state != kDead) walk_->start_in(std::move(at), after[set]);
+      });
   walk_->walk_starts();
   return keep(key);
 }
 
-// Below the root frame nothing follows: the tokens that end exactly where it returned.
+// Below the root frame nothing follows: the tokens that end exactly where it returned. Those of
+// free texts are in the mask, since the texts go on.
 uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
   const uint32_t escapes_id = entries_[parent].escapes;
   const uint32_t key = keys_.intern({&kNothingBelow, 1}, escapes_id + 1).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
-  const auto from = escape_lists_.get(escapes_id);
-  for (std::size_t i = 0; i < from.size(); i += 2) {
-    for (const uint32_t token : vocabulary_.tokens_at(from[i])) walk_->allow(token);
-  }
+  each_escape(
+      escape_lists_.get(escapes_id),
+      [&](uint32_t at, uint32_t) {
+        for (const uint32_t token : vocabulary_.tokens_at(at)) walk_->allow(token);
+      },
+      [](const MaskWalk::FreeText&, uint32_t) {});
   return keep(key);
 }
 
@@ -353,14 +445,20 @@ uint32_t MaskStore::keep(uint32_t key) {
   words.reserve(2 * found.escapes.size());
   std::unordered_map<SetId, uint32_t> index;
   uint32_t last = 0;
-  for (const auto& [node, returned] : found.escapes) {
+  const auto number = [&](SetId returned) {
     if (entry.sets.empty() || entry.sets[last] != returned) {
       const auto [at, added] = index.try_emplace(returned, entry.sets.size());
       if (added) entry.sets.push_back(returned);
       last = at->second;
     }
+    return last;
+  };
+  for (const auto& [node, returned] : found.escapes) {
     words.push_back(node);
-    words.push_back(last);
+    words.push_back(number(returned));
+  }
+  for (const auto& [at, returned] : found.free_escapes) {
+    append_free_escape(at, number(returned), words);
   }
   entry.escapes = escape_lists_.intern(words).id;
   if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "maskwright/support/heap_bytes.h"
+#include "maskwright/support/sorted_set.h"
 #include "support/unescape.h"
 
 namespace maskwright {
@@ -13,6 +14,25 @@ namespace {
 
 // What a new arena holds.
 constexpr Arena::Size kNothing{1, 0, 2, 0};
+
+// One for each text and what is returned there.
+void merge_free_escapes(std::vector<MaskWalk::FreeEscape>& escapes) {
+  std::vector<MaskWalk::FreeEscape> merged;
+  for (MaskWalk::FreeEscape& escape : escapes) {
+    const auto same = std::ranges::find_if(merged, [&](const MaskWalk::FreeEscape& other) {
+      return other.returned == escape.returned && other.at.text == escape.at.text &&
+             other.at.allowed == escape.at.allowed;
+    });
+    if (same == merged.end()) {
+      merged.push_back(std::move(escape));
+    } else {
+      auto& from = same->at.from;
+      from.insert(from.end(), escape.at.from.begin(), escape.at.from.end());
+    }
+  }
+  for (MaskWalk::FreeEscape& escape : merged) make_set(escape.at.from);
+  escapes = std::move(merged);
+}
 
 }  // namespace
 
@@ -37,10 +57,12 @@ void MaskWalk::begin() {
   result_ = {};
   ranges_.clear();
   starts_.clear();
+  free_starts_.clear();
   next_start_ = 0;
   spelled_ = false;
   alone_ = false;
   memo_.clear();
+  loops_.clear();
   levels_.resize(vocabulary_.max_token_length() + 1);
   bundles_.resize(levels_.size());
   if (found_.size() != vocabulary_.mask_words()) {  // the thread walked for another vocabulary
@@ -70,7 +92,8 @@ Config MaskWalk::localise(const Config& config, Arena& arena) {
 MaskWalk::Result MaskWalk::take() {
   keep_ranges();
   keep_found(result_);
-  if (!std::ranges::is_sorted(result_.escapes)) std::ranges::sort(result_.escapes);
+  make_set(result_.escapes);
+  merge_free_escapes(result_.free_escapes);
   swap_scratch();
   return std::exchange(result_, {});
 }
@@ -119,8 +142,8 @@ void MaskWalk::walk_frame(const Config& local, bool alone) {
   if (state.family == FamilyId::kRules) add_token_symbols(local.state);
   if (const auto residue = take_words(local); residue != nullptr) {
     if (!take_closings(levels_[0], 0)) follow_residue(*residue, 0);
-  } else {
-    follow_subtree(0, 0);
+  } else if (constexpr uint32_t root = 0; !take_text({&root, 1}, 0, {})) {
+    follow_subtree(root, 0);
   }
 }
 

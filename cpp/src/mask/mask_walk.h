@@ -11,8 +11,10 @@
 // quotation mark that begins a token, any JSON text is a list of words. Of a node with many
 // children only those are looked at whose bytes the state reads. Where one configuration starts at
 // many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
-// (mask_walk_starts.cpp). Nearly always a single configuration is on the way, in a state that only
-// reads or may return besides: such a step is a look-up in its row (mask_walk_steps.cpp).
+// (mask_walk_starts.cpp). A rule that reads a word, and may return behind each of its characters,
+// is one *free text* (mask_walk_texts.cpp). Nearly always a single configuration is on the way, in
+// a state that only reads or may return besides: such a step is a look-up in its row
+// (mask_walk_steps.cpp).
 //
 // Cost: linear in the nodes that the states can read.
 #pragma once
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "mask/set_memo.h"
@@ -39,14 +42,26 @@ class MaskWalk {
     SetId returned;
     auto operator<=>(const Escape&) const = default;
   };
+  // All nodes that characters of `text` lead to from some nodes, which are not among them. Tokens
+  // of nothing but characters of `allowed` are allowed there.
+  struct FreeText {
+    TextClass text;
+    TextClass allowed;
+    std::vector<uint32_t> from;  // sorted
+  };
+  struct FreeEscape {
+    FreeText at;
+    SetId returned;
+  };
   using Bitmap = std::shared_ptr<const TokenClasses::Bitmap>;
   // The tokens allowed are the union of the first three.
   struct Result {
     Bitmap text;   // the words of a class; the vocabulary may have it too
     Bitmap dense;  // all else, if that is much
     std::vector<uint32_t> ids;
-    std::vector<Escape> escapes;   // sorted
-    std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
+    std::vector<Escape> escapes;           // sorted
+    std::vector<FreeEscape> free_escapes;  // as many again; those without a way on are left out
+    std::vector<uint32_t> unsure;          // trie nodes whose tokens are not decided here
   };
 
   void begin();
@@ -57,6 +72,10 @@ class MaskWalk {
   void walk_frame(const Config& local, bool alone);
   // Adds a configuration to start with at a node; nodes in ascending order.
   void start_at(uint32_t node, const Config& local) { starts_.push_back({node, local, false}); }
+  // The same at each node of a free text; the tokens that end there are known.
+  void start_in(FreeText at, const Config& local) {
+    free_starts_.push_back({std::move(at), local});
+  }
   void walk_starts();
   void allow(uint32_t token) {
     found_[token / 32] |= 1U << token % 32;
@@ -72,6 +91,10 @@ class MaskWalk {
     uint32_t node;
     Config config;
     bool taken;
+  };
+  struct FreeStart {
+    FreeText at;
+    Config config;
   };
   // The places of a path below one of its places.
   struct Below {
@@ -105,6 +128,7 @@ class MaskWalk {
       auto operator<=>(const Branch&) const = default;
     };
     std::vector<uint32_t> nodes;
+    TextClass allowed;             // tokens of nothing but its characters below are allowed
     std::vector<Branch> branches;  // by byte
     std::size_t at = 0;            // in the branches
   };
@@ -130,17 +154,36 @@ class MaskWalk {
   std::shared_ptr<const Residue> take_words(const Config& config);
   void keep_ranges();
   void keep_found(Result& result);
+  void walk_starts_apart();
   void walk_nested_starts();
   void take_starts(std::size_t index, ConfigSet& set);
   bool joins(uint32_t node);
   bool are_apart() const;
   void walk_together(const Config& config);
-  void follow_together();
+  void follow_together(uint32_t top);
   void open_bundle(uint32_t level);
+  bool take_words_below(uint32_t node, uint8_t byte, const TextClass& allowed);
   bool step_together(uint8_t byte, uint32_t level);
   bool arrive_together(std::span<const uint32_t> nodes, Depth& here);
   void note_unsure(std::span<const uint32_t> nodes);
 
+  // What configurations read as free text: the characters that lead them back to where they are.
+  struct TextLoop {
+    TextClass text;
+    TextClass allowed;            // as FreeText
+    ByteSet others;               // what is read and not of `text`
+    std::vector<SetId> returned;  // behind each character
+  };
+  const TextLoop* find_loop(const Depth& depth);
+  TextLoop make_loop(std::span<const Config> configs);
+  TextClass readable_text(StateId from);
+  TextClass read_by(StateId state);
+  bool make_simple_loop(std::span<const Config> configs, const Config& reader, TextLoop& loop);
+  void make_set_loop(std::span<const Config> configs, TextLoop& loop);
+  bool take_text(std::span<const uint32_t> nodes, uint32_t level, const TextClass& allowed);
+  void find_arrivals(const FreeText& at, const ByteSet& others, bool allow, Bundle& out);
+  void walk_free_starts();
+  bool has_starts_below(uint32_t node) const;
   // Walks the places of a path below one; levels_[level] holds the closed configurations there.
   // Starts that the walk comes by join it, so that no trie node is read twice.
   template <typename Path>
@@ -154,6 +197,8 @@ class MaskWalk {
   bool step(const Edge& edge, uint32_t node, uint32_t level, bool last);
   bool step_set(uint32_t node, uint32_t level, bool joined);
   bool step_known(const SetMemo::After& after, uint32_t node, uint32_t level);
+  // Something is left to do below the node.
+  bool goes_on(uint32_t node, uint32_t level);
   bool find_memo(Depth& from, std::span<const Config> configs, bool joined, SetMemo::Step& step);
   // Ways to be done with a subtree at once; false if they don't apply.
   bool follow_spaces(const Depth& depth, uint32_t node);
@@ -168,7 +213,8 @@ class MaskWalk {
   bool end_inside(const Config& config, uint16_t flags, uint32_t node);
   bool loop(const Depth& from, Depth& to);
   bool loops(const ConfigSet& set, bool alone) const;
-  ByteSet readable(const Depth& depth);
+  ByteSet readable(const Depth& depth) { return readable_by(depth.set.configs()); }
+  ByteSet readable_by(std::span<const Config> configs);
   bool is_over(const Depth& depth) const;
   bool is_inside(const ConfigSet& set) const;
   bool note_unsure(uint32_t node);
@@ -206,6 +252,9 @@ class MaskWalk {
   std::vector<uint32_t> ids_;
   std::vector<Start> starts_;   // by node
   std::size_t next_start_ = 0;  // none before it lies ahead of the walk
+  std::vector<FreeStart> free_starts_;
+  std::unordered_map<uint32_t, TextLoop> loops_;  // by SetMemo::id(), of one walk
+  ConfigSet loop_set_;
   std::vector<SetId> returned_;
 };
 

@@ -13,20 +13,27 @@
 #include "mask/mask_walk.h"
 #include "maskwright/support/sorted_set.h"
 #include "maskwright/support/spaces.h"
+#include "trie/text_paths.h"
 
 namespace maskwright {
 
 void MaskWalk::walk_starts() {
-  if (!are_apart()) {
+  if (are_apart()) {
+    walk_starts_apart();
+  } else {
     walk_nested_starts();
-    return;
   }
+  walk_free_starts();
+}
+
+void MaskWalk::walk_starts_apart() {
   next_start_ = starts_.size();
   for (std::size_t i = 0; i < starts_.size(); ++i) {
     if (starts_[i].taken) continue;
     const Config config = starts_[i].config;
     std::vector<uint32_t>& nodes = bundles_[0].nodes;
     nodes.clear();
+    bundles_[0].allowed = {};
     for (std::size_t j = i; j < starts_.size(); ++j) {
       if (starts_[j].taken || starts_[j].config != config) continue;
       nodes.push_back(starts_[j].node);
@@ -93,15 +100,16 @@ void MaskWalk::walk_together(const Config& config) {
   top.set.clear();
   runner_.add(config, *arena_, top.set);
   if (top.set.empty() || !arrive_together(bundles_[0].nodes, top)) return;
-  follow_together();
+  open_bundle(0);
+  follow_together(0);
 }
 
-void MaskWalk::follow_together() {
-  open_bundle(0);
-  for (uint32_t level = 0;;) {
+// From the branches of a bundle.
+void MaskWalk::follow_together(uint32_t top) {
+  for (uint32_t level = top;;) {
     Bundle& from = bundles_[level];
     if (from.at == from.branches.size()) {
-      if (level == 0) return;
+      if (level == top) return;
       --level;
       continue;
     }
@@ -112,8 +120,11 @@ void MaskWalk::follow_together() {
       nodes.push_back(from.branches[from.at].node);
     }
     ++visited_;
+    const bool inside = byte < 0x80 && from.allowed.has(byte);
+    bundles_[level + 1].allowed = inside ? from.allowed : TextClass{};
     if (!step_together(byte, level)) continue;
-    if (nodes.size() == 1) {
+    if (take_text(nodes, level + 1, bundles_[level + 1].allowed)) continue;
+    if (nodes.size() == 1 && !inside) {
       follow_subtree(nodes[0], level + 1);
     } else {
       open_bundle(++level);
@@ -131,10 +142,21 @@ void MaskWalk::open_bundle(uint32_t level) {
     const uint32_t end = vocabulary_.next(node);
     for (uint32_t child = node + 1; child < end; child = vocabulary_.next(child)) {
       const uint8_t byte = vocabulary_.byte(child);
-      if (read.has(byte)) bundle.branches.push_back({byte, child});
+      if (!read.has(byte) || take_words_below(child, byte, bundle.allowed)) continue;
+      bundle.branches.push_back({byte, child});
     }
   }
   std::ranges::sort(bundle.branches);
+}
+
+// All that is at and below the node, if it is nothing but text that is allowed.
+bool MaskWalk::take_words_below(uint32_t node, uint8_t byte, const TextClass& allowed) {
+  if (byte >= 0x80 || !allowed.has(byte) || !is_text_below(vocabulary_, node, allowed)) {
+    return false;
+  }
+  allow_range(vocabulary_.range_at(node));
+  allow_range(vocabulary_.range_below(node));
+  return true;
 }
 
 // The general step, to all nodes of the next bundle. False if nothing can follow.

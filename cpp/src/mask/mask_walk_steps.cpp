@@ -113,9 +113,9 @@ bool MaskWalk::next_child(Depth& from, Place& place) {
   return false;
 }
 
-ByteSet MaskWalk::readable(const Depth& depth) {
+ByteSet MaskWalk::readable_by(std::span<const Config> configs) {
   ByteSet read;
-  for (const Config& config : depth.set.configs()) {
+  for (const Config& config : configs) {
     if ((store_.state(config.state).flags & kWhitespace) != 0) {
       for (const uint8_t space : kSpaces) read.add(space);
     }
@@ -278,7 +278,7 @@ bool MaskWalk::step(const Edge& edge, uint32_t node, uint32_t level, bool last) 
   here.whitespace = false;
   here.loops = false;
   return !follow_quoted(here, node, level + 1) && !take_closings(here, node) &&
-         !take_free_run(here, node);
+         !take_free_run(here, node) && !take_text({&node, 1}, level + 1, {});
 }
 
 // At a node where the walk's first frame may return, and no other is on the way. False if nothing
@@ -334,8 +334,13 @@ bool MaskWalk::step_set(uint32_t node, uint32_t level, bool joined) {
     }
   }
   arrive(node, here);
-  return deeper && !is_over(here) && !follow_quoted(here, node, level + 1) &&
-         !follow_spaces(here, node);
+  return deeper && goes_on(node, level + 1);
+}
+
+bool MaskWalk::goes_on(uint32_t node, uint32_t level) {
+  const Depth& here = levels_[level];
+  return !is_over(here) && !follow_quoted(here, node, level) && !follow_spaces(here, node) &&
+         !take_text({&node, 1}, level, {});
 }
 
 // The general step where it is known where it leads.
@@ -351,7 +356,7 @@ bool MaskWalk::step_known(const SetMemo::After& after, uint32_t node, uint32_t l
   here.set.assign(after.closed);
   settle(here, after.alone);
   here.memo = after.id;
-  return !is_over(here) && !follow_quoted(here, node, level + 1) && !follow_spaces(here, node);
+  return goes_on(node, level + 1);
 }
 
 // Of sets that begin with a configuration of the rules; other frames hardly ever come in sets that

@@ -1,6 +1,7 @@
 #include "maskwright/matcher/compiled.h"
 
 #include <map>
+#include <stdexcept>
 #include <string>
 
 #include "json/lang_chars.h"
@@ -93,6 +94,8 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
   start_ = rules_->start();
   if (json_ != nullptr) json_->forget_outlines();
   masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);
+  mask_ids_ = std::make_unique<MaskIds>(
+      std::make_shared<MaskTable>(vocabulary_->mask_words(), MaskTable::kDefaultBytes));
   update_charge();
 }
 
@@ -107,24 +110,33 @@ void CompiledGrammar::set_around_bytes(std::size_t bytes) {
   charged_items_ = 0;
 }
 
+void CompiledGrammar::use_mask_table(std::shared_ptr<MaskTable> table) {
+  if (table->mask_words() != vocabulary_->mask_words()) {
+    throw std::invalid_argument("the table is of another vocabulary");
+  }
+  const std::lock_guard lock(mutex_);
+  mask_ids_ = std::make_unique<MaskIds>(std::move(table));
+}
+
 // States, rows and masks are measured whenever there are more. The tables that grow with them are
 // measured when there are half as many again, so that each of them pays for a bounded part of it.
 void CompiledGrammar::update_charge() const {
-  const uint64_t items =
-      uint64_t{store_.num_states()} + store_.num_rows() + masks_->counters().entries;
+  const uint64_t items = uint64_t{store_.num_states()} + store_.num_rows() +
+                         masks_->counters().entries + mask_ids_->size();
   if (items == charged_items_) return;
   charged_items_ = items;
   if (items >= measure_at_) {
     table_bytes_ = measure_tables();
     measure_at_ = items + items / 2;
   }
-  charge_.set(around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes());
+  charge_.set(around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes() +
+              mask_ids_->memory_bytes());
 }
 
 std::size_t CompiledGrammar::measure_tables() const {
   constexpr std::size_t kSharedCount = 16;  // beside the object
   return heap_block(sizeof(*this) + kSharedCount) + heap_bytes(ir_, json_, rules_) +
-         heap_block(sizeof(*masks_));
+         heap_block(sizeof(*masks_)) + heap_block(sizeof(*mask_ids_));
 }
 
 CompiledCounters CompiledGrammar::counters() const {

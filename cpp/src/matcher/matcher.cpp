@@ -22,12 +22,6 @@ constexpr uint32_t kKept = 4096;
 // The same where they belong to what is known about completions, which takes longer to find.
 constexpr uint32_t kKeptWithBudget = 65536;
 
-[[noreturn]] void terminated() {
-  throw Error(ErrorKind::kMatcher, "matcher-terminated",
-              "no token can follow: the matcher is terminated; check is_terminated() before asking "
-              "for a mask, or roll back or reset it");
-}
-
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
@@ -82,6 +76,12 @@ void Matcher::start() {
   push_step(first, kText, {});
   family_->steps[step_].depth = 0;
   family_->steps[step_].left = token_budget_;
+}
+
+void Matcher::terminated() {
+  throw Error(ErrorKind::kMatcher, "matcher-terminated",
+              "no token can follow: the matcher is terminated; check is_terminated() before asking "
+              "for a mask, or roll back or reset it");
 }
 
 uint32_t Matcher::Family::append(Step step) {

@@ -342,7 +342,7 @@ def test_torch_tensors():
     assert caught.value.code == "bitmask-dtype"
     with pytest.raises(BitmaskError) as caught:
         matcher.fill_next_token_bitmask(torch.empty(2, 2, dtype=torch.int32, device="meta"), 0)
-    assert caught.value.code == "bitmask-not-an-array"
+    assert caught.value.code == "bitmask-device"
 
 
 # Threads ------------------------------------------------------------------------------------------

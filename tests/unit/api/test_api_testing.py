@@ -63,20 +63,23 @@ def test_sizes_out_of_range(size):
     ):
         with pytest.raises(ValueError, match="64 bits"):
             function(bitmask, size)
-    with pytest.raises(IndexError):
-        testing._is_single_token_bitmask(bitmask, 3, 1)
+    for index in (1, -1):
+        with pytest.raises(IndexError, match="has 1 rows"):
+            testing._is_single_token_bitmask(bitmask, 3, index)
 
 
-@pytest.mark.parametrize("size", [1, 31, 32, 33, 100])
-def test_conversions_invert_each_other(size):
-    mask = np.random.default_rng(size).random((3, size)) < 0.5
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 100])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_conversions_invert_each_other(rows, size):
+    mask = np.random.default_rng(size).random((rows, size)) < 0.5
     bitmask = testing.bool_mask_to_bitmask(mask)
     assert bitmask.dtype == np.int32
-    assert bitmask.shape == (3, (size + 31) // 32)
-    assert np.array_equal(testing.bitmask_to_bool_mask(bitmask, size), mask)
+    assert bitmask.shape == (rows, (size + 31) // 32)
+    assert np.array_equal(testing.bitmask_to_bool_mask(bitmask, np.int64(size)), mask)
     rest = testing.bitmask_to_bool_mask(bitmask)[:, size:]
     assert not rest.any()
-    assert np.array_equal(testing.bool_mask_to_bitmask(mask[0]), bitmask[:1])
+    if rows:
+        assert np.array_equal(testing.bool_mask_to_bitmask(mask[0]), bitmask[:1])
 
 
 def test_conversions_keep_the_library():

@@ -52,6 +52,12 @@ class MaskStore {
   // the row undefined, where a trie walk would be needed.
   bool fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row, bool walk);
 
+  enum class Composition : uint8_t { kCold, kOwn, kShared };
+  // kShared: the mask that fill() writes is decided by `key`, which stays good. kOwn: it depends on
+  // more than entries. kCold (only with `walk` false): that takes a trie walk to tell.
+  Composition compose(std::span<const Config> closed, Arena& arena, std::vector<uint32_t>& key,
+                      bool walk);
+
   const MaskCounters& counters() const { return counters_; }
   // Takes constant time.
   std::size_t memory_bytes() const;
@@ -77,6 +83,9 @@ class MaskStore {
     std::vector<StackRef> more;  // stacks still to be joined
   };
 
+  bool reads_nothing(const Config& config);
+  template <typename Visit>
+  bool each_entry(std::vector<Level> now, Arena& arena, bool walk, Visit visit);
   bool apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> row, bool& blank, bool walk,
              std::vector<uint32_t>& unsure);
   bool find_refused(const Config& config, Arena& arena, std::vector<uint32_t>& out);
@@ -113,8 +122,8 @@ class MaskStore {
   WayOut way_out_;
   std::unique_ptr<MaskWalk> walk_;
 
-  // (node, index among the sets of the entry)... Entries that return at the same nodes share what
-  // follows them if their callers do the same there, whatever the sets are.
+  // (node, index among the sets of the entry)..., free texts. Entries that return at the same nodes
+  // share what follows them if their callers do the same there, whatever the sets are.
   WordInterner escape_lists_;
   WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
   std::vector<uint32_t> entry_of_key_;

@@ -14,6 +14,7 @@
 #include "maskwright/ir/ir.h"
 #include "maskwright/json/machine.h"
 #include "maskwright/mask/mask_store.h"
+#include "maskwright/matcher/mask_table.h"
 #include "maskwright/support/byte_ledger.h"
 #include "maskwright/trie/trie.h"
 
@@ -71,6 +72,10 @@ class CompiledGrammar {
   // Has the ledger count this grammar from now on; null: nobody.
   void charge_to(std::shared_ptr<ByteLedger> ledger) { charge_.charge_to(std::move(ledger)); }
   CompiledCounters counters() const;
+  // The table that gives masks their ids, of the same vocabulary; one of its own until it gets
+  // another, which it must before any id was asked for.
+  std::shared_ptr<MaskTable> mask_table() const { return mask_ids_->table(); }
+  void use_mask_table(std::shared_ptr<MaskTable> table);
 
   // For matchers; everything below is used under mutex().
   GrammarMutex& mutex() const { return mutex_; }
@@ -79,6 +84,7 @@ class CompiledGrammar {
   Store& store() { return store_; }
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
+  MaskIds& mask_ids() { return *mask_ids_; }
   void count_searched_place() { ++searched_places_; }
   // The undeclared names of some object met so far may run out (json/machine.h).
   bool has_few_names(bool endless) const {
@@ -109,6 +115,7 @@ class CompiledGrammar {
   std::unique_ptr<JsonMachine> json_;
   std::unique_ptr<RulesMachine> rules_;
   std::unique_ptr<MaskStore> masks_;
+  std::unique_ptr<MaskIds> mask_ids_;
   StateId start_ = kDead;
   uint64_t searched_places_ = 0;
   bool may_need_unspellable_ = false;

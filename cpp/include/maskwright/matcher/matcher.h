@@ -44,6 +44,10 @@ class Matcher {
   // kCold (only with `walk` false): nothing usable was written, since that needs a trie walk, a
   // search or a wait for another thread. Raises kMatcher after termination.
   Fill fill_bitmask(std::span<uint32_t> row, bool walk);
+  // The id, in the grammar's table, of the mask that fill_bitmask() writes (mask_id.cpp); kNoMaskId
+  // if it has none, which can change only with the step. None (only with `walk` false) where
+  // fill_bitmask() says kCold. Raises kMatcher as it does, but maybe only there if there is no id.
+  std::optional<MaskId> mask_id(bool walk);
   // Raises kMatcher if fewer steps were taken.
   void rollback(uint64_t steps);
   void reset();
@@ -155,6 +159,10 @@ class Matcher {
   // The configurations after a token, not closed; empty if it is refused.
   void read_token(uint32_t token, ConfigSet& out);
   bool is_stop(uint32_t token) const;
+  // The mask is what the mask store composes of entries, and the stop tokens, and nothing else.
+  bool is_composed() const { return !needs_search_; }
+  void append_stops(std::vector<uint32_t>& key) const;
+  [[noreturn]] static void terminated();
 
   // Where the vocabulary cannot spell every text, see finish.cpp.
   class Search;

@@ -17,6 +17,7 @@ struct TextClass {
 
   bool operator==(const TextClass&) const = default;
   void add(uint8_t byte) { ascii[byte / 64] |= uint64_t{1} << byte % 64; }
+  void remove(uint8_t byte) { ascii[byte / 64] &= ~(uint64_t{1} << byte % 64); }
   bool has(uint8_t byte) const { return (ascii[byte / 64] >> byte % 64 & 1) != 0; }
   bool has_any_of(const TextClass& other) const {
     return ((other.ascii[0] & ascii[0]) | (other.ascii[1] & ascii[1])) != 0;
