@@ -155,7 +155,7 @@ def all_texts(matcher: GrammarMatcher, prefix: bytes = b"") -> list[bytes]:
 
 
 def least_tokens(texts: Iterable[bytes], prefix: bytes, tokens: Iterable[bytes]) -> int:
-    """Return the fewest tokens that lead from a prefix to one of the texts, without a stop token."""
+    """Return the fewest tokens from a prefix to one of the texts, without a stop token."""
     spelled = {token for token in tokens if token}
     best: dict[bytes, int] = {b"": 0}
 

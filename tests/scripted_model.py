@@ -146,5 +146,6 @@ class TextsEngine:
         )
 
     def constraint(self, compiled: Any, max_tokens: int) -> Constraint:
+        del max_tokens
         matcher = TextsMatcher(compiled, self._vocabulary)
         return GrammarConstraint(matcher, self._vocabulary.vocab_size, apply_mask)

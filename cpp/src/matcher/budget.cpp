@@ -23,9 +23,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "maskwright/support/error.h"
 #include "matcher/budget_facts.h"
 #include "matcher/budget_search.h"
-#include "maskwright/support/error.h"
 
 namespace maskwright {
 
@@ -258,8 +258,7 @@ void Matcher::check_budget(uint64_t tokens, const char* name) {
   if (tokens >= least) return;
   throw Error(ErrorKind::kMatcher, "matcher-budget-too-small",
               std::string(name) + " is " + std::to_string(tokens) + ", but the text takes " +
-                  std::to_string(least) +
-                  " more tokens to be complete" +
+                  std::to_string(least) + " more tokens to be complete" +
                   (stop_cost() != 0 ? " (with the stop token)" : "") + "; pass at least " +
                   std::to_string(least) + ", or make the grammar's shortest text shorter");
 }

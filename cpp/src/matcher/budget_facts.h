@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "matcher/budget_texts.h"
 #include "maskwright/matcher/matcher.h"
+#include "matcher/budget_texts.h"
 
 namespace maskwright {
 

@@ -26,9 +26,7 @@ namespace maskwright {
 class Matcher::TokenSearch {
  public:
   explicit TokenSearch(Matcher& matcher)
-      : matcher_(matcher),
-        family_(*matcher.family_),
-        vocabulary_(matcher.grammar_->vocabulary()) {}
+      : matcher_(matcher), family_(*matcher.family_), vocabulary_(matcher.grammar_->vocabulary()) {}
 
   // A plan of fewer tokens than `bound`; none if there is none, or none was met.
   std::optional<Plan> find(std::span<const Config> closed, uint32_t bound);
@@ -59,7 +57,7 @@ class Matcher::TokenSearch {
   uint32_t nodes_left_ = 0;
   std::optional<Plan> best_;
   std::vector<Place> places_;
-  WordInterner seen_;  // configurations without their whitespace runs
+  WordInterner seen_;             // configurations without their whitespace runs
   std::vector<uint32_t> fewest_;  // tokens that led to them
   using Rank = std::tuple<uint32_t, uint32_t>;
   std::priority_queue<Rank, std::vector<Rank>, std::greater<>> waiting_;

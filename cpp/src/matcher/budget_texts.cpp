@@ -149,10 +149,8 @@ bool ShortestTexts::is_sure(Target at, Arena& arena) {
   Family& family = store_.family(state.family);
   Guard guard;
   std::bitset<256> next;
-  return ((state.flags & kGuarded) == 0 ||
-          !family.guard(at.state, at.reg, arena.regs(), guard)) &&
-         ((state.flags & kSuspects) == 0 ||
-          !family.suspect(at.state, at.reg, arena.regs(), next));
+  return ((state.flags & kGuarded) == 0 || !family.guard(at.state, at.reg, arena.regs(), guard)) &&
+         ((state.flags & kSuspects) == 0 || !family.suspect(at.state, at.reg, arena.regs(), next));
 }
 
 // The frame can return something.
@@ -179,22 +177,33 @@ void ShortestTexts::share(uint32_t place, const Summary& summary) {
     const Place& from = places_[at];
     Entry& entry = entries_[entry_of(from.at)];
     if (!entry.summaries.empty() || entry.started) continue;
-    entry.summaries.push_back({whole.accepted, whole.reg, whole.text.substr(from.bytes),
-                               whole.sure});
+    entry.summaries.push_back(
+        {whole.accepted, whole.reg, whole.text.substr(from.bytes), whole.sure});
   }
 }
 
 void ShortestTexts::deliver(const Caller& caller, const Summary& summary, Arena& arena) {
   Target target{kDead, 0};
+  bool sure = caller.sure && summary.sure;
   if (caller.at.state == kDead) {
     target = {store_.done(summary.accepted), summary.reg};
   } else {
-    target = store_.family(store_.state(caller.at.state).family)
-                 .resume(caller.at.state, caller.at.reg, summary.accepted, summary.reg,
-                         arena.regs());
+    Family& family = store_.family(store_.state(caller.at.state).family);
+    const auto resume = [&] {
+      return family.resume(caller.at.state, caller.at.reg, summary.accepted, summary.reg,
+                           arena.regs());
+    };
+    target = resume();
+    if (arena.regs().memory() == RegisterPool::Memory::kIgnored) {
+      // A name or a value that would be remembered: it may be there already.
+      arena.regs().set_memory(RegisterPool::Memory::kExact);
+      const Target exact = resume();
+      arena.regs().set_memory(RegisterPool::Memory::kIgnored);
+      sure = sure && exact.state == target.state && exact.reg == target.reg;
+    }
   }
-  const bool sure = caller.sure && summary.sure && is_plain(target.state);
-  add({caller.text + summary.text, caller.entry, caller.place, target, sure});
+  add({caller.text + summary.text, caller.entry, caller.place, target,
+       sure && is_plain(target.state)});
 }
 
 // --- configurations -----------------------------------------------------------------------------

@@ -9,16 +9,16 @@
 // shortest but where a longer text of a frame would have served its callers better. What follows a
 // beginning of the text is the text of where that beginning leads.
 //
-// What frames remember of the text without bound (RegisterPool::Memory) is told apart or not, as the
-// arena says. Where it is not, a text that comes by a place where it may matter is *unsure*.
+// What frames remember of the text without bound (RegisterPool::Memory) is told apart or not, as
+// the arena says. Where it is not, a text that comes by a place where it may matter is *unsure*.
 //
 // Left out: whitespace that may as well be missing, tokens that are no text, and of the characters
 // that lead a state back to itself all but one.
 //
 // Cost: a queue operation for each state and register on the way, which are about as many as the
 // text has bytes, and next to nothing for configurations whose frames were met before. Where no
-// text is found within so many places or kMaxBytes for a frame, there is none: that takes values that
-// need so many bytes, or members in any order of which a dozen are required.
+// text is found within so many places or kMaxBytes for a frame, there is none: that takes values
+// that need so many bytes, or members in any order of which a dozen are required.
 #pragma once
 
 #include <array>

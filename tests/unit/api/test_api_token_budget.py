@@ -182,7 +182,9 @@ FINITE_SCHEMAS = [
 @pytest.mark.parametrize("name", [name for name, _ in FINITE])
 def test_the_number_is_the_least_for_finite_grammars(name: str) -> None:
     grammar = dict(FINITE)[name]
-    texts = all_texts(GrammarMatcher(GrammarCompiler(byte_tokenizer_info()).compile_grammar(grammar)))
+    texts = all_texts(
+        GrammarMatcher(GrammarCompiler(byte_tokenizer_info()).compile_grammar(grammar))
+    )
     compiled = GrammarCompiler(_info()).compile_grammar(grammar)
     _check_least(compiled, texts, [text.encode() for text in TEXTS[:STOP]])
 

@@ -128,7 +128,7 @@ class Matcher {
     std::vector<SetId> returned;
     // By interned configurations (finish.cpp).
     std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
-    std::vector<uint32_t> depths;  // by stack node, as far as asked for
+    std::vector<uint32_t> depths;    // by stack node, as far as asked for
     std::shared_ptr<Budget> budget;  // null until it is asked for
     StablePool<Plan> plans;          // that steps follow
 
