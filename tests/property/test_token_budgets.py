@@ -41,7 +41,6 @@ SCHEMAS = {
     },
     "counts": {"type": "string", "minLength": 20, "maxLength": 30},
     "unique": {"type": "array", "items": {"enum": ["a", 1, "foo"]}, "uniqueItems": True},
-    "more names": {"type": "object", "minProperties": 3, "additionalProperties": {"type": "null"}},
     "recursive": {
         "$ref": "#/$defs/node",
         "$defs": {

@@ -24,7 +24,7 @@ class Matcher::Budget {
                     kMaxExactPlaces) {}
 
   static constexpr uint32_t kMaxPlaces = 50000;
-  static constexpr uint32_t kMaxExactPlaces = 2000;  // names of members make endlessly many
+  static constexpr uint32_t kMaxExactPlaces = 300;  // names of members make endlessly many
 
   struct Most {
     Reg from;  // holds for registers from here on

@@ -99,6 +99,7 @@ void Matcher::TokenSearch::reach(ConfigSet& after, uint32_t place, uint32_t toke
     best_ = plan_to(place);
     best_->push_back(token);
     bound_ = tokens;
+    nodes_left_ = std::min(nodes_left_, kMaxNodesToImprove);
   } else if (tokens + 1 < bound_) {
     visit(after.configs(), place, token);
   }
