@@ -150,6 +150,11 @@ Matcher::Known Matcher::find_least(std::span<const Config> closed) {
   const auto& better = better_plan(id, found);
   if (better && completes(closed, *better)) return known(*better);
   if (found.plan && completes(closed, *found.plan)) return known(*found.plan);
+  ShortestTexts& texts = budget().exact_texts;
+  if (texts.length(closed, family_->arena).bytes != kUnbounded) {
+    const auto plan = spell(texts.text(closed, family_->arena).bytes, {});
+    if (plan && completes(closed, *plan)) return known(*plan);
+  }
   if (const auto plan = TokenSearch(*this).find(closed, kUnbounded)) return known(*plan);
   return {};
 }

@@ -39,7 +39,13 @@ struct Matcher::Loose {
 class Matcher::Budget {
  public:
   explicit Budget(CompiledGrammar& grammar)
-      : texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable()) {}
+      : texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable(), Memory::kIgnored,
+              kMaxPlaces),
+        exact_texts(grammar.store(), grammar.rules(), grammar.vocabulary().spellable(),
+                    Memory::kExact, kMaxExactPlaces) {}
+
+  static constexpr uint32_t kMaxPlaces = 50000;
+  static constexpr uint32_t kMaxExactPlaces = 3000;  // values and names make endlessly many
 
   // What holds after any one token.
   struct Most {
@@ -47,7 +53,8 @@ class Matcher::Budget {
     uint32_t tokens;
   };
 
-  ShortestTexts texts;
+  ShortestTexts texts;  // Memory::kIgnored
+  ShortestTexts exact_texts;
   // By interned configurations.
   std::unordered_map<uint32_t, Loose> loose;
   std::unordered_map<uint32_t, Known> exact;

@@ -17,7 +17,8 @@ ShortestTexts::Text ShortestTexts::text(std::span<const Config> closed, Arena& a
 // --- frames -------------------------------------------------------------------------------------
 
 uint32_t ShortestTexts::entry_of(Target at, Arena& arena) {
-  const Target known = forgotten(store_, at, arena);
+  const bool ignored = memory_ == RegisterPool::Memory::kIgnored;
+  const Target known = ignored ? forgotten(store_, at, arena) : at;
   const std::array<uint32_t, 2> key{known.state, known.reg};
   const auto [id, inserted] = entry_keys_.intern(key);
   if (inserted) entries_.emplace_back().at = known;
@@ -29,7 +30,7 @@ bool ShortestTexts::has_text(uint32_t entry, std::size_t index, Arena& arena) {
   if (entries_[entry].texts.size() > index) return true;
   if (entries_[entry].asked > index) return false;
   const std::size_t count = index == 0 ? 1 : kMaxTexts;
-  FrameSearch search(store_, rules_, spellable_, arena);
+  FrameSearch search(store_, rules_, spellable_, max_places_, arena);
   std::vector<FrameText> found = search.find(entries_[entry].at, count);
   entries_[entry].asked = count;
   if (found.empty()) return false;

@@ -23,8 +23,15 @@ namespace maskwright {
 
 class ShortestTexts {
  public:
-  ShortestTexts(Store& store, RulesMachine& rules, const std::array<bool, 256>& spellable)
-      : store_(store), runner_(store, rules), rules_(rules), spellable_(spellable) {}
+  // memory: the arena's in all calls. max_places: of each search.
+  ShortestTexts(Store& store, RulesMachine& rules, const std::array<bool, 256>& spellable,
+                RegisterPool::Memory memory, uint32_t max_places)
+      : store_(store),
+        runner_(store, rules),
+        rules_(rules),
+        spellable_(spellable),
+        memory_(memory),
+        max_places_(max_places) {}
 
   struct Length {
     uint32_t bytes = kUnbounded;
@@ -35,7 +42,7 @@ class ShortestTexts {
     Doubts doubts;
   };
   // Of the text that completes one of the closed configurations; kUnbounded if none is known. The
-  // arena is the same in all calls, and its memory kIgnored.
+  // arena is the same in all calls.
   Length length(std::span<const Config> closed, Arena& arena);
   // The text, which is known.
   Text text(std::span<const Config> closed, Arena& arena);
@@ -76,6 +83,8 @@ class ShortestTexts {
   Runner runner_;
   RulesMachine& rules_;
   const std::array<bool, 256>& spellable_;
+  RegisterPool::Memory memory_;
+  uint32_t max_places_;
   WordInterner entry_keys_;  // state, register
   std::deque<Entry> entries_;
   WordInterner rest_keys_;  // stack, set, register

@@ -44,7 +44,7 @@ Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, A
                                    arena.regs());
   };
   const Target target = resume();
-  if (target.state == kDead) return target;
+  if (target.state == kDead || arena.regs().memory() == Memory::kExact) return target;
   arena.regs().set_memory(Memory::kExact);
   const Target exact = resume();
   arena.regs().set_memory(Memory::kIgnored);
@@ -66,7 +66,7 @@ bool FrameSearch::Item::operator>(const Item& other) const {
 
 std::vector<FrameText> FrameSearch::find(Target at, std::size_t count) {
   const uint32_t root = frame_of(at);
-  while (!agenda_.empty() && places_.size() < kMaxPlaces && frames_[root].found.size() < count) {
+  while (!agenda_.empty() && places_.size() < max_places_ && frames_[root].found.size() < count) {
     const Item item = agenda_.top();
     agenda_.pop();
     leave(item);

@@ -6,14 +6,14 @@
 // Each search begins with nothing, so what it finds, and that it gives up, depends on the frame
 // alone and not on what was asked before.
 //
-// What frames remember of the text without bound (RegisterPool::Memory) is ignored. Where it may
-// decide, the text has a *doubt*.
+// Where the arena ignores what frames remember of the text without bound (RegisterPool::Memory),
+// the text has a *doubt* wherever that may decide.
 //
 // Left out: whitespace that may as well be missing, tokens that are no text, and of the characters
 // that lead a state back to itself all but one.
 //
 // Cost: a queue operation for each state and register on the way, which are about as many as the
-// text has bytes; kMaxPlaces at most. No text is found for frames that need more than that, or more
+// text has bytes; max_places at most. No text is found for frames that need more than that, or more
 // than kMaxBytes: that takes values of so many bytes, or members in any order of which a dozen are
 // required.
 #pragma once
@@ -52,7 +52,7 @@ struct FrameText {
 };
 
 // The frame's callers resume with what it returns; notes a doubt at the end of `text` if what is
-// remembered would make a difference. The arena's memory is kIgnored.
+// remembered, and ignored by the arena, would make a difference.
 Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, Arena& arena,
                        std::size_t bytes, Doubts& doubts);
 // What goes on from the target with Memory::kIgnored.
@@ -60,12 +60,16 @@ Target forgotten(Store& store, Target at, Arena& arena);
 
 class FrameSearch {
  public:
-  static constexpr uint32_t kMaxPlaces = 10000;
   static constexpr std::size_t kMaxBytes = 8192;
 
   FrameSearch(Store& store, RulesMachine& rules, const std::array<bool, 256>& spellable,
-              Arena& arena)
-      : store_(store), runner_(store, rules), rules_(rules), spellable_(spellable), arena_(arena) {}
+              uint32_t max_places, Arena& arena)
+      : store_(store),
+        runner_(store, rules),
+        rules_(rules),
+        spellable_(spellable),
+        max_places_(max_places),
+        arena_(arena) {}
 
   // So many texts, or all that there are. The least first, each for another thing to return.
   std::vector<FrameText> find(Target at, std::size_t count);
@@ -75,7 +79,7 @@ class FrameSearch {
     uint32_t bytes;
   };
   std::vector<Stop> way() const;
-  bool in_half_of_bound() const { return places_.size() <= kMaxPlaces / 2; }
+  bool in_half_of_bound() const { return places_.size() <= max_places_ / 2; }
 
  private:
   static constexpr uint32_t kNoPlace = 0xFFFFFFFF;
@@ -121,6 +125,7 @@ class FrameSearch {
   Runner runner_;
   RulesMachine& rules_;
   const std::array<bool, 256>& spellable_;
+  uint32_t max_places_;
   Arena& arena_;
   WordInterner keys_;  // state, register
   std::deque<Frame> frames_;
