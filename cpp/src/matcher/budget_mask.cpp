@@ -43,12 +43,23 @@ struct Matcher::Loop {
 };
 
 struct Matcher::BudgetWalk {
+  Matcher& matcher;
   std::span<uint32_t> row;
   uint32_t left;
   uint32_t most = 0;     // most_tokens() behind any token
   bool by_names = true;  // it depends on the number of names, and not on what they are
   std::unordered_map<uint64_t, uint32_t> moves = {};
   std::unordered_map<uint32_t, bool> verdicts = {};
+
+  struct Place {
+    uint32_t plain;  // without_names()
+    Loop loop;
+    std::bitset<256> reads;
+    bool by_names;
+  };
+  std::unordered_map<uint64_t, Place> places = {};
+
+  const Place& place_of(uint32_t id, bool forgetful);
 };
 
 // --- what is known of places --------------------------------------------------------------------
@@ -140,7 +151,7 @@ void Matcher::drop_beyond_budget(std::span<uint32_t> row) {
   }
   const auto plan = plan_of(step);
   const bool planned = !plan.empty() && holds(row, plan[0]);
-  BudgetWalk walk{row, step.left - 1};
+  BudgetWalk walk{*this, row, step.left - 1};
   const uint32_t id = intern(configs());
   if (may_read_symbol(configs(id))) {
     drop_symbols_beyond(walk);
@@ -203,8 +214,8 @@ uint32_t Matcher::without_names(uint32_t id) {
 // `forgetful`: they are without_names().
 void Matcher::drop_beyond(BudgetWalk& walk, uint32_t node, uint32_t id, bool forgetful) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
-  const uint32_t plain = forgetful ? id : without_names(id);
-  const Loop loop = loop_at(configs(plain), walk.left);
+  const BudgetWalk::Place& place = walk.place_of(id, forgetful);
+  const auto& [plain, loop, reads, by_names] = place;
   if (loop.text != nullptr) {
     walk.most = std::max(walk.most, loop.most);
     const Vocabulary::Subtree* below = vocabulary.subtree(node);
@@ -213,7 +224,6 @@ void Matcher::drop_beyond(BudgetWalk& walk, uint32_t node, uint32_t id, bool for
       return;
     }
   }
-  const std::bitset<256> reads = readable_bytes(configs(id));
   for (uint32_t child = node + 1; child < vocabulary.next(node); child = vocabulary.next(child)) {
     const uint8_t byte = vocabulary.byte(child);
     if (!reads[byte]) continue;
@@ -228,12 +238,24 @@ void Matcher::drop_beyond(BudgetWalk& walk, uint32_t node, uint32_t id, bool for
     const auto allowed =
         std::ranges::find_if(tokens, [&](uint32_t token) { return holds(walk.row, token); });
     if (allowed != tokens.end() && !loops) {
-      const uint32_t whole =
-          forgets && !least(configs(after)).by_names ? read_and_intern(*allowed) : after;
+      const bool other = forgets && !walk.place_of(after, true).by_names;
+      const uint32_t whole = other ? read_and_intern(*allowed) : after;
       if (!judge(walk, whole)) drop(tokens, walk.row);
     }
     if (vocabulary.has_children(child)) drop_beyond(walk, child, after, forgets);
   }
+}
+
+// What is looked up of a place in the walk. It stays where it is.
+const Matcher::BudgetWalk::Place& Matcher::BudgetWalk::place_of(uint32_t id, bool forgetful) {
+  const uint64_t key = uint64_t{id} << 1 | (forgetful ? 1 : 0);
+  if (const auto known = places.find(key); known != places.end()) return known->second;
+  Place place;
+  place.plain = forgetful ? id : matcher.without_names(id);
+  place.loop = matcher.loop_at(matcher.configs(place.plain), left);
+  place.reads = matcher.readable_bytes(matcher.configs(id));
+  place.by_names = forgetful && matcher.least(matcher.configs(id)).by_names;
+  return places.emplace(key, place).first->second;
 }
 
 uint32_t Matcher::read_and_intern(uint32_t token) {

@@ -60,12 +60,12 @@ Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, A
 }
 
 bool FrameSearch::Item::operator>(const Item& other) const {
-  if (text.size() != other.text.size()) return text.size() > other.text.size();
-  return text != other.text ? text > other.text : number > other.number;
+  if (whole.size() != other.whole.size()) return whole.size() > other.whole.size();
+  return whole != other.whole ? whole > other.whole : number > other.number;
 }
 
 std::vector<FrameText> FrameSearch::find(Target at, std::size_t count) {
-  const uint32_t root = frame_of(at);
+  const uint32_t root = frame_of(at, {});
   while (!agenda_.empty() && places_.size() < max_places_ && frames_[root].found.size() < count) {
     const Item item = agenda_.top();
     agenda_.pop();
@@ -82,11 +82,11 @@ std::vector<FrameSearch::Stop> FrameSearch::way() const {
   return stops;
 }
 
-uint32_t FrameSearch::frame_of(Target at) {
+uint32_t FrameSearch::frame_of(Target at, const std::string& before) {
   const std::array<uint32_t, 2> key{at.state, at.reg};
   const auto [id, inserted] = keys_.intern(key);
   if (inserted) {
-    frames_.emplace_back();
+    frames_.emplace_back().before = before;
     Doubts doubts;
     doubts.note(store_, at.state, 0);
     add({}, id, kNoPlace, at, std::move(doubts));
@@ -164,7 +164,7 @@ void FrameSearch::call(const Item& item, uint32_t place) {
   const std::vector<Target> callees = callees_;
   for (const Target& callee : callees) {
     if (callee.state == kDead) continue;
-    const uint32_t frame = frame_of(callee);
+    const uint32_t frame = frame_of(callee, item.whole);
     caller.doubts = item.doubts;
     caller.doubts.note(store_, callee.state, item.text.size());
     frames_[frame].callers.push_back(caller);
@@ -205,7 +205,8 @@ void FrameSearch::deliver(const Caller& caller, const FrameText& found) {
 
 void FrameSearch::add(std::string text, uint32_t frame, uint32_t from, Target at, Doubts doubts) {
   if (at.state == kDead || text.size() > kMaxBytes) return;
-  agenda_.push({std::move(text), added_++, frame, from, at, std::move(doubts)});
+  agenda_.push({frames_[frame].before + text, std::move(text), added_++, frame, from, at,
+                std::move(doubts)});
 }
 
 }  // namespace maskwright

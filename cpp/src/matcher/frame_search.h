@@ -1,10 +1,10 @@
 // The least texts with which one frame returns, whoever called it.
 //
 // Idea: the frames that it calls are searched at the same time. All share one agenda, ordered by
-// the texts themselves, shorter ones first and equally long ones by their bytes: the first text
-// that leads to a place is the least one (Knuth, "A generalization of Dijkstra's algorithm", 1977).
-// Each search begins with nothing, so what it finds, and that it gives up, depends on the frame
-// alone and not on what was asked before.
+// the texts from the beginning, of a frame's first call if there are more, shorter ones first and
+// equally long ones by their bytes: the first text that leads to a place is the least one (Knuth,
+// "A generalization of Dijkstra's algorithm", 1977). Each search begins with nothing, so what it
+// finds, and that it gives up, depends on the frame alone and not on what was asked before.
 //
 // Where the arena ignores what frames remember of the text without bound (RegisterPool::Memory),
 // the text has a *doubt* wherever that may decide.
@@ -93,12 +93,14 @@ class FrameSearch {
     Doubts doubts;
   };
   struct Frame {
+    std::string before;  // the text up to the first call
     std::vector<FrameText> found;
     std::vector<Caller> callers;
   };
   struct Item {
-    std::string text;
-    uint32_t number;  // of those that were added before
+    std::string whole;
+    std::string text;  // the part in the frame
+    uint32_t number;   // of those that were added before
     uint32_t frame;
     uint32_t from;  // the place before it
     Target at;
@@ -112,7 +114,7 @@ class FrameSearch {
     Target at;
   };
 
-  uint32_t frame_of(Target at);
+  uint32_t frame_of(Target at, const std::string& before);
   void leave(const Item& item);
   void read(const Item& item, uint32_t place);
   void read_byte(const Item& item, uint32_t place, const Edge& edge, uint8_t byte);
