@@ -91,12 +91,6 @@ HARD_SCHEMAS = {
         "minProperties": 2,
         "additionalProperties": {"type": "object", "minProperties": 2},
     },
-    "unique numbers": {
-        "type": "array",
-        "items": {"type": "integer"},
-        "uniqueItems": True,
-        "minItems": 3,
-    },
     "long texts": {"enum": ["a" * 60, "name" * 20, ["foo", "bar" * 9], {"id": "b" * 30}]},
 }
 

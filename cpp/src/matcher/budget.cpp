@@ -13,8 +13,7 @@
 // from the end a mask and a token cost one look-up more. Strings of any characters share it
 // whatever their length so far.
 //
-// Not cheap yet: objects that must have several members of any name. Near the end each of the names
-// that a token begins is looked at by itself, with a search.
+// Names that must not come again: budget_names.cpp. Masks: budget_mask.cpp.
 //
 // Cost: a walk over the tokens that a place reads when it is met for the first time, within free
 // text over those that leave it; near the end each time, and a search for each set of

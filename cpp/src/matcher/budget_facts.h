@@ -45,7 +45,7 @@ class Matcher::Budget {
                     Memory::kExact, kMaxExactPlaces) {}
 
   static constexpr uint32_t kMaxPlaces = 50000;
-  static constexpr uint32_t kMaxExactPlaces = 3000;  // values and names make endlessly many
+  static constexpr uint32_t kMaxExactPlaces = 500;  // values and names make endlessly many
 
   // What holds after any one token.
   struct Most {
