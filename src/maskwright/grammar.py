@@ -149,8 +149,8 @@ class Grammar:
 
         Raises:
             GrammarSyntaxError: The pattern is malformed; with ``offset``, ``line``, ``column``.
-            UnsupportedFeatureError: It holds a construct that no regular language can express, such
-                as a back-reference.
+            UnsupportedFeatureError: It holds a construct that is not supported, such as a back
+                reference to a group that matches different texts.
             LimitExceededError: It is beyond a limit.
 
         Example:
