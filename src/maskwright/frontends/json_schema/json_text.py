@@ -157,7 +157,8 @@ class _Scanner:
             if self._text.startswith(name, self._at):
                 self._at += len(name)
                 return literal
-        hint = " (the text of a schema, no file name or other language)" if self._at == 0 else ""
+        misread = self._at == 0 and self._text != ""
+        hint = " (the text of a schema, no file name or other language)" if misread else ""
         raise self._error(f"expected a value{hint}, {self._found()}")
 
     def _number(self, match: re.Match[str]) -> int | Decimal:
