@@ -20,6 +20,7 @@ from .compile_cache import CacheStats, CompileCache
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .grammar import Grammar
 from .precompute import MODES, Budget, Mode, Precomputer
+from .stored import compiled_from_json, compiled_to_json, dump_compiled, load_compiled
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -84,6 +85,93 @@ class CompiledGrammar:
     def mask_table(self) -> MaskTable:
         """The masks that `GrammarMatcher.next_mask_id` gives the ids of; its compiler's."""
         return self._core.mask_table
+
+    def serialize(self, include_masks: bool = False) -> bytes:
+        """Return the stored form, from which `deserialize` loads the grammar again.
+
+        It depends on the grammar, the vocabulary and the limits of the compiler alone: states and
+        masks that matchers computed are not part of it.
+
+        Args:
+            include_masks: Only False; a loaded grammar computes its masks when they are asked for.
+
+        Raises:
+            UnsupportedFeatureError: ``include_masks`` is True (``serialize-masks``).
+
+        Example:
+            >>> from maskwright import TokenizerInfo
+            >>> info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2)
+            >>> stored = GrammarCompiler(info).compile_regex("a+b").serialize()
+            >>> CompiledGrammar.deserialize(stored, info).serialize() == stored
+            True
+        """
+        return dump_compiled(
+            self._core, self._grammar, self._tokenizer_info, include_masks=include_masks
+        )
+
+    @classmethod
+    def deserialize(
+        cls,
+        data: bytes,
+        tokenizer_info: TokenizerInfo,
+        *,
+        max_states: int | None = None,
+        max_targets: int | None = None,
+        max_clauses: int | None = None,
+        max_lang_states: int | None = None,
+    ) -> CompiledGrammar:
+        """Load what `serialize` has stored; it behaves as the compiled grammar did.
+
+        Args:
+            data: The bytes. They may come from anywhere: everything is checked before it is used.
+                What a stored grammar may describe is up to who wrote it.
+            tokenizer_info: The vocabulary that it was compiled for, or an equal one.
+            max_states: The largest limit of that name that it may have been compiled under; None:
+                the default of `GrammarCompiler`.
+            max_targets: See there.
+            max_clauses: See there.
+            max_lang_states: See there.
+
+        Raises:
+            DeserializeVersionError: It is of another version (``deserialize-version``).
+            DeserializeFormatError: It is no stored grammar (``deserialize-magic``), of another
+                byte order (``deserialize-byte-order``), cut off or too long
+                (``deserialize-length``), damaged (``deserialize-checksum``), of another vocabulary
+                (``deserialize-vocabulary``), or breaks the format (``deserialize-format``).
+            LimitExceededError: It was compiled under larger limits (``deserialize-limit``), or
+                exceeds one.
+        """
+        _check_tokenizer_info(tokenizer_info)
+        limits = _checked_limits((max_states, max_targets, max_clauses, max_lang_states))
+        core, ir, certificate = load_compiled(data, tokenizer_info, limits)
+        grammar = Grammar(ir, certificate)
+        core.around_bytes = _object_bytes(grammar, None)
+        return cls(core, grammar, tokenizer_info)
+
+    def serialize_json(self) -> str:
+        """Return the stored form as JSON text; see `serialize`."""
+        return compiled_to_json(self.serialize())
+
+    @classmethod
+    def deserialize_json(
+        cls, json_string: str, tokenizer_info: TokenizerInfo, **limits: int | None
+    ) -> CompiledGrammar:
+        """Load what `serialize_json` has stored.
+
+        Args:
+            json_string: The text. It may come from anywhere.
+            tokenizer_info: As for `deserialize`.
+            **limits: As for `deserialize`.
+
+        Raises:
+            InvalidJSONError: It is no JSON (``invalid-json``).
+            MaskwrightError: What `deserialize` raises.
+        """
+        return cls.deserialize(compiled_from_json(json_string), tokenizer_info, **limits)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        limits = self._core.limits()
+        return _load_pickled, (self.serialize(), self._tokenizer_info, limits)
 
     def charge_to(self, ledger: _core.ByteLedger | None) -> None:
         """Have a ledger count this grammar from now on; None: nobody. For caches."""
@@ -177,10 +265,7 @@ class GrammarCompiler:
         max_clauses: int | None = None,
         max_lang_states: int | None = None,
     ) -> None:
-        if not isinstance(tokenizer_info, TokenizerInfo):
-            raise TypeError(
-                f"tokenizer_info is a {type(tokenizer_info).__name__}; expected a TokenizerInfo"
-            )
+        _check_tokenizer_info(tokenizer_info)
         del enable_dynamic_compilation
         if max_threads < 1:
             raise ValueError(f"max_threads is {max_threads}; expected at least 1")
@@ -392,6 +477,20 @@ def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
     from .frontends.json_schema import compile_json_schema
 
     return Grammar(*compile_json_schema(source, **options))
+
+
+def _load_pickled(
+    data: bytes, tokenizer_info: TokenizerInfo, limits: dict[str, int]
+) -> CompiledGrammar:
+    """Load under the limits that it was compiled under: whoever unpickles trusts the source."""
+    return CompiledGrammar.deserialize(data, tokenizer_info, **limits)
+
+
+def _check_tokenizer_info(tokenizer_info: object) -> None:
+    if not isinstance(tokenizer_info, TokenizerInfo):
+        raise TypeError(
+            f"tokenizer_info is a {type(tokenizer_info).__name__}; expected a TokenizerInfo"
+        )
 
 
 def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:

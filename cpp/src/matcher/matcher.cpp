@@ -352,10 +352,14 @@ std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
                                          const CompileLimits& limits) {
   auto grammar = std::make_shared<CompiledGrammar>(ir, std::move(vocabulary), limits);
+  check_completable(grammar);
+  return grammar;
+}
+
+void check_completable(const std::shared_ptr<CompiledGrammar>& grammar) {
   if (grammar->may_need_unspellable() || grammar->has_token_symbols()) {
     const Matcher probe(grammar, std::nullopt, true);
   }
-  return grammar;
 }
 
 }  // namespace maskwright

@@ -62,8 +62,13 @@ class CompiledGrammar {
   // Raises kMalformed, kUnsatisfiable, kUnsupported and kLimit errors.
   CompiledGrammar(std::span<const std::byte> ir, std::shared_ptr<const Vocabulary> vocabulary,
                   const CompileLimits& limits);
+  // From rules that were lowered before (serialize/), checked against the IR and the vocabulary.
+  // Raises kStoredFormat where no compiled grammar has such rules, and the others as above.
+  CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits,
+                  const RuleTables& tables);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  const CompileLimits& limits() const { return limits_; }
   // As of the last call that computed something. Waits for nothing.
   std::size_t memory_bytes() const { return charge_.bytes(); }
   // Adds what its owner needs for it.
@@ -81,6 +86,8 @@ class CompiledGrammar {
   GrammarMutex& mutex() const { return mutex_; }
   Config start() const { return {start_, 0, 0, kBottom}; }
   const Ir& ir() const { return ir_; }
+  // The rules as compiled, whatever was asked for since; waits for nothing.
+  RuleTables tables() const { return rules_->tables(); }
   Store& store() { return store_; }
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
@@ -98,6 +105,11 @@ class CompiledGrammar {
 
  private:
   friend class GrammarMutex;
+  // Everything but rules_ and what comes after it.
+  CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits);
+  JsonHooks json_hooks() const;
+  void lower_rules();
+  void finish();
   void update_charge() const;
   std::size_t measure_tables() const;
 
@@ -110,6 +122,7 @@ class CompiledGrammar {
   mutable uint64_t measure_at_ = 0;
   std::size_t around_bytes_ = 0;
   std::shared_ptr<const Vocabulary> vocabulary_;
+  CompileLimits limits_;
   Ir ir_;
   Store store_;
   std::unique_ptr<JsonMachine> json_;

@@ -183,4 +183,7 @@ std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
                                          const CompileLimits& limits);
 
+// Raises kUnsatisfiable if they can't. For grammars that were not made by compile().
+void check_completable(const std::shared_ptr<CompiledGrammar>& grammar);
+
 }  // namespace maskwright
