@@ -200,6 +200,46 @@ TEST_CASE("a grammar that was compiled under larger limits is refused by name") 
   }
 }
 
+TEST_CASE("tables that no compiled grammar has are refused") {
+  const Bytes bytes = rules_ir();
+  const RuleTables good = compile(bytes, vocabulary(), limits())->tables();
+  const auto refusal = [&](const RuleTables& tables) -> std::string {
+    try {
+      CompiledGrammar(Ir::parse(bytes), vocabulary(), limits(), tables);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kStoredFormat);
+      return error.what();
+    }
+    return "";
+  };
+  const auto says = [&](const RuleTables& tables, const char* what) {
+    return refusal(tables).find(what) != std::string::npos;
+  };
+  CHECK(refusal(good).empty());
+
+  RuleTables without_end = good;
+  CHECK(without_end.views[0].num_ends == 1);
+  without_end.views[0].num_ends = 0;
+  without_end.ends.erase(without_end.ends.begin());
+  CHECK(says(without_end, "some of its edges lead nowhere"));
+
+  // The body of the last repeat gets a way around itself, or begins with its own repeat.
+  const RuleTables::View body = good.views.back();
+  REQUIRE(body.rule == good.num_ids() - 1);
+  const auto with_edge = [&](RuleTables::EdgeKind kind, uint32_t operand) {
+    RuleTables tables = good;
+    std::size_t at = 0;
+    for (uint32_t p = 0; p <= body.start; ++p) at += tables.num_edges[p];
+    ++tables.num_edges[body.start];
+    tables.edges.insert(tables.edges.begin() + static_cast<std::ptrdiff_t>(at),
+                        RuleTables::Edge::of(kind, operand, tables.ends.back()));
+    return tables;
+  };
+  CHECK(says(with_edge(RuleTables::kEmpty, 0), "a repeat of what may be empty has a minimum"));
+  const uint32_t repeat = good.num_ids() - 2;
+  CHECK(says(with_edge(RuleTables::kCall, repeat), "a repeat begins with itself"));
+}
+
 TEST_CASE("damaged forms with a right checksum are refused or sound") {
   constexpr uint32_t kForms = 100000;
   const std::vector<Bytes> bodies{body_of(stored(rules_ir())), body_of(stored(schema_ir()))};
@@ -207,7 +247,7 @@ TEST_CASE("damaged forms with a right checksum are refused or sound") {
   uint32_t refused = 0;
   for (uint32_t i = 0; i < kForms; ++i) {
     Bytes body = bodies[i % bodies.size()];
-    for (uint32_t n = 1 + random() % 3; n > 0 && body.size() >= 4; --n) damage(body, random);
+    for (auto n = 1 + random() % 3; n > 0 && body.size() >= 4; --n) damage(body, random);
     const Bytes bytes = seal(body, fingerprint());
     CAPTURE(i);
     try {

@@ -7,7 +7,9 @@ import importlib
 
 import pytest
 
-MODULES_WITH_EXAMPLES = ["bitmask", "compiler", "grammar", "matcher", "testing", "tokenizer_info"]
+MODULES_WITH_EXAMPLES = [
+    *("bitmask", "compiler", "config", "grammar", "matcher", "testing", "tokenizer_info"),
+]
 
 
 @pytest.mark.parametrize("name", MODULES_WITH_EXAMPLES)
