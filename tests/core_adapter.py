@@ -106,7 +106,7 @@ class CoreMatcher:
         return bool(self.raw.is_terminated())
 
 
-def compile_core(ir: bytes, vocabulary: TestVocabulary, **shortcuts: bool) -> Any:
+def compile_core(ir: bytes, vocabulary: TestVocabulary, **shortcuts: Any) -> Any:
     """A compiled grammar of the core, with or without its shortcuts to masks."""
     return CORE.compile(ir, core_vocabulary(vocabulary), **shortcuts)
 

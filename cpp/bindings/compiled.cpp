@@ -14,23 +14,26 @@ using maskwright::ByteLedger;
 using maskwright::CompiledGrammar;
 using maskwright::CompileLimits;
 using maskwright::Precompute;
+using maskwright::SharedMasks;
 using maskwright::Vocabulary;
 
 namespace {
 
-std::shared_ptr<CompiledGrammar> compile(const nb::bytes& ir,
-                                         std::shared_ptr<Vocabulary> vocabulary,
-                                         uint32_t max_states, uint32_t max_targets,
-                                         uint32_t max_clauses, uint32_t max_lang_states,
-                                         std::size_t around_bytes, bool token_classes,
-                                         bool clipping, bool sharing) {
+std::shared_ptr<CompiledGrammar> compile(
+    const nb::bytes& ir, std::shared_ptr<Vocabulary> vocabulary, uint32_t max_states,
+    uint32_t max_targets, uint32_t max_clauses, uint32_t max_lang_states, std::size_t around_bytes,
+    bool token_classes, bool clipping, bool sharing, std::shared_ptr<SharedMasks> shared_masks) {
+  if (shared_masks != nullptr && &shared_masks->vocabulary() != vocabulary.get()) {
+    throw std::invalid_argument("shared_masks are of another vocabulary");
+  }
   CompileLimits limits;
   limits.shortcuts = {token_classes, clipping, sharing};
   limits.rules.max_states = max_states;
   limits.json = {max_targets, max_clauses, max_lang_states};
   const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
   const nb::gil_scoped_release release;
-  auto grammar = maskwright::compile(buffer, std::move(vocabulary), limits);
+  auto grammar =
+      maskwright::compile(buffer, std::move(vocabulary), limits, std::move(shared_masks));
   grammar->set_around_bytes(around_bytes);
   return grammar;
 }
@@ -43,6 +46,7 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
   result["positions"] = counts.positions;
   result["searched_places"] = counts.searched_places;
   result["masks"] = counts.masks.entries;
+  result["shared_masks"] = counts.masks.shared;
   result["mask_bytes"] = counts.masks.memory_bytes;
   result["cold_walks"] = counts.masks.cold_walks;
   result["visited_nodes"] = counts.masks.visited_nodes;
@@ -59,13 +63,39 @@ nb::typed<nb::dict, nb::str, nb::int_> limits_of(const CompiledGrammar& grammar)
   return result;
 }
 
+nb::typed<nb::dict, nb::str, nb::int_> shared_counters(const SharedMasks& masks) {
+  const maskwright::SharedMaskStats stats = masks.stats();
+  nb::typed<nb::dict, nb::str, nb::int_> result;
+  result["entries"] = stats.entries;
+  result["bytes"] = stats.bytes;
+  result["hits"] = stats.hits;
+  result["misses"] = stats.misses;
+  result["evictions"] = stats.evictions;
+  return result;
+}
+
 }  // namespace
 
 void register_compiled(nb::module_& m) {
   const CompileLimits limits;
-  nb::class_<ByteLedger>(m, "ByteLedger", "Memory of the compiled grammars that are charged to it.")
+  nb::class_<ByteLedger>(
+      m, "ByteLedger",
+      "Memory of what is charged to it: compiled grammars, or masks that they share.")
       .def(nb::init<>())
       .def_prop_ro("bytes", &ByteLedger::bytes);
+  nb::class_<SharedMasks>(m, "SharedMasks",
+                          "Masks that the grammars of a vocabulary share, up to a limit.")
+      .def(
+          "__init__",
+          [](SharedMasks* self, std::shared_ptr<Vocabulary> vocabulary, int64_t limit_bytes,
+             std::shared_ptr<ByteLedger> ledger) {
+            const auto limit =
+                limit_bytes < 0 ? SharedMasks::kUnlimited : static_cast<std::size_t>(limit_bytes);
+            new (self) SharedMasks(std::move(vocabulary), limit, std::move(ledger));
+          },
+          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none())
+      .def_prop_ro("bytes", &SharedMasks::bytes)
+      .def("counters", &shared_counters, "entries, bytes, hits, misses and evictions.");
   nb::class_<CompiledGrammar>(
       m, "CompiledGrammar", "A grammar compiled for one vocabulary; immutable, shared by matchers.")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes,
@@ -80,7 +110,7 @@ void register_compiled(nb::module_& m) {
            "Take ids from a table of the same vocabulary, before any was asked for.")
       .def("counters", &counters,
            "Counts of what was built so far: states, rows, positions, searched_places, masks, "
-           "mask_bytes, cold_walks, visited_nodes.");
+           "shared_masks, mask_bytes, cold_walks, visited_nodes.");
   nb::class_<Precompute>(m, "Precompute", "Computes masks of a grammar that no matcher asked for.")
       .def(nb::init<std::shared_ptr<CompiledGrammar>>(), nb::arg("compiled"),
            nb::call_guard<nb::gil_scoped_release>())
@@ -95,7 +125,8 @@ void register_compiled(nb::module_& m) {
         nb::arg("max_clauses") = limits.json.max_clauses,
         nb::arg("max_lang_states") = limits.json.max_lang_states, nb::arg("around_bytes") = 0,
         nb::arg("token_classes") = true, nb::arg("clipping") = true, nb::arg("sharing") = true,
+        nb::arg("shared_masks").none() = nb::none(),
         "Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the "
-        "grammar's: what its owner needs for it. The last three are shortcuts that change no "
+        "grammar's: what its owner needs for it. The last four are shortcuts that change no "
         "answer.");
 }

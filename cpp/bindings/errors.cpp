@@ -25,6 +25,8 @@ const char* class_name(ErrorKind kind) {
     case ErrorKind::kTokenizer: return "TokenizerError";
     case ErrorKind::kStoredFormat: return "DeserializeFormatError";
     case ErrorKind::kStoredVersion: return "DeserializeVersionError";
+    case ErrorKind::kBatch: return "BatchError";
+    case ErrorKind::kDraftTree: return "DraftTreeError";
   }
   return "MaskwrightError";
 }

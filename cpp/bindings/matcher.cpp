@@ -17,6 +17,7 @@
 #include "direct_array.h"
 #include "integers.h"
 #include "maskwright/support/error.h"
+#include "matcher_base.h"
 #include "register.h"
 
 namespace nb = nanobind;
@@ -95,15 +96,6 @@ void rollback(Matcher& matcher, nb::handle count) {
   }
   matcher.rollback(static_cast<uint64_t>(steps));
 }
-
-// The calls of a decode loop under their public names. The Python class GrammarMatcher derives from
-// it, so that they cost no Python frame.
-struct MatcherBase {
-  MatcherBase(std::shared_ptr<CompiledGrammar> compiled,
-              std::optional<std::vector<uint32_t>> stop_token_ids, bool terminate)
-      : matcher(std::move(compiled), std::move(stop_token_ids), terminate) {}
-  Matcher matcher;
-};
 
 template <typename... Args>
 void log(const char* format, const Args&... arguments) {
@@ -231,9 +223,11 @@ void register_matcher(nb::module_& m) {
       .def_prop_ro("stop_token_ids",
                    [](const Matcher& matcher) { return matcher.stop_token_ids(); });
   nb::class_<MatcherBase>(m, "MatcherBase", "A matcher's calls in a decode loop.")
-      .def(nb::init<std::shared_ptr<CompiledGrammar>, std::optional<std::vector<uint32_t>>, bool>(),
+      .def(nb::init<std::shared_ptr<CompiledGrammar>, std::optional<std::vector<uint32_t>>, bool,
+                    std::optional<double>>(),
            nb::arg("compiled"), nb::arg("stop_token_ids").none(),
-           nb::arg("terminate_without_stop_token"), "Starts at the empty text.")
+           nb::arg("terminate_without_stop_token"), nb::arg("default_temperature").none(),
+           "Starts at the empty text.")
       .def(nb::init<const MatcherBase&>(), nb::arg("origin"), "Starts as a fork of the other one.")
       .def("accept_token", &accept_next, nb::arg("token_id"), nb::kw_only(),
            nb::arg("debug_print") = false,
@@ -256,7 +250,10 @@ void register_matcher(nb::module_& m) {
           kTerminatedDoc)
       .def(
           "is_completed", [](const MatcherBase& self) { return self.matcher.is_completed(); },
-          "Return whether the text so far is a whole text of the grammar.");
+          "Return whether the text so far is a whole text of the grammar.")
+      .def_ro(
+          "temperature", &MatcherBase::default_temperature,
+          "The temperature to sample the next token with: the default that was given, or None.");
   m.def(
       "matcher_of", [](MatcherBase& base) -> Matcher& { return base.matcher; }, nb::arg("base"),
       nb::rv_policy::reference, nb::keep_alive<0, 1>(), "The matcher inside, not a fork of it.");

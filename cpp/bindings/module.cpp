@@ -23,5 +23,6 @@ NB_MODULE(_core, m) {
   register_compiled(m);
   register_stored(m);
   register_matcher(m);
+  register_batch(m);
   register_apply(m);
 }

@@ -177,3 +177,16 @@ TEST_CASE("wrong sizes and ids are refused") {
   CHECK_THROWS_AS(Vocabulary({"a", "b"}, 2, {2}, {}), Error);
   CHECK_THROWS_AS(Vocabulary({"a", "b"}, 2, {}, {7}), Error);
 }
+
+TEST_CASE("which tokens go on to a name, and over one") {
+  const Vocabulary some({"{ \"a", ",\"b", "\"a\":", "\":1", "{\""}, 5, {}, {});
+  CHECK(some.begin_name("ab"));
+  CHECK_FALSE(some.begin_name("b"));
+  CHECK_FALSE(some.begin_name(""));
+  CHECK(some.reach_name("b"));
+  CHECK_FALSE(some.reach_name("a"));
+  CHECK_FALSE(some.pass_names());
+  CHECK(Vocabulary({"\"a\" : 1"}, 1, {}, {}).pass_names());
+  CHECK(Vocabulary({"{\"\\"}, 1, {}, {}).begin_name(""));
+  CHECK(Vocabulary({"{\"\\u"}, 1, {}, {}).begin_name("b"));
+}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from . import config as config
     from . import testing as testing
+    from .batch import BatchGrammarMatcher
     from .bitmask import (
         allocate_token_bitmask,
         apply_token_bitmask_inplace,
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler, MaskTable
     from .config import get_serialization_version
     from .errors import (
+        BatchError,
         BitmaskError,
         DeserializeFormatError,
         DeserializeVersionError,
+        DraftTreeError,
         GrammarError,
         GrammarSyntaxError,
         InvalidJSONError,
@@ -47,12 +50,15 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "BatchError",
+    "BatchGrammarMatcher",
     "BitmaskError",
     "Certificate",
     "CompiledGrammar",
     "CompilerStats",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "DraftTreeError",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -85,6 +91,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "BatchGrammarMatcher": "batch",
     "allocate_token_bitmask": "bitmask",
     "apply_token_bitmask_inplace": "bitmask",
     "bitmask_dtype": "bitmask",
@@ -98,9 +105,11 @@ _MODULES = {
     "GrammarCompiler": "compiler",
     "MaskTable": "compiler",
     "get_serialization_version": "config",
+    "BatchError": "errors",
     "BitmaskError": "errors",
     "DeserializeFormatError": "errors",
     "DeserializeVersionError": "errors",
+    "DraftTreeError": "errors",
     "GrammarError": "errors",
     "GrammarSyntaxError": "errors",
     "InvalidJSONError": "errors",

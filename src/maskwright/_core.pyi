@@ -285,12 +285,25 @@ class MaskTable:
         """
 
 class ByteLedger:
-    """Memory of the compiled grammars that are charged to it."""
+    """
+    Memory of what is charged to it: compiled grammars, or masks that they share.
+    """
 
     def __init__(self) -> None: ...
 
     @property
     def bytes(self) -> int: ...
+
+class SharedMasks:
+    """Masks that the grammars of a vocabulary share, up to a limit."""
+
+    def __init__(self, vocabulary: Vocabulary, limit_bytes: int = -1, ledger: ByteLedger | None = None) -> None: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def counters(self) -> dict[str, int]:
+        """entries, bytes, hits, misses and evictions."""
 
 class CompiledGrammar:
     """A grammar compiled for one vocabulary; immutable, shared by matchers."""
@@ -302,6 +315,12 @@ class CompiledGrammar:
     @property
     def around_bytes(self) -> int:
         """The part of it that its owner gave."""
+
+    @around_bytes.setter
+    def around_bytes(self, arg: int, /) -> None: ...
+
+    def limits(self) -> dict[str, int]:
+        """What it was compiled under, as the arguments of compile()."""
 
     def charge_to(self, ledger: ByteLedger | None) -> None:
         """Have the ledger count this grammar from now on; None: nobody."""
@@ -317,7 +336,7 @@ class CompiledGrammar:
 
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: states, rows, positions, searched_places, masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: states, rows, positions, searched_places, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
         """
 
 class Precompute:
@@ -333,10 +352,25 @@ class Precompute:
     @property
     def num_places(self) -> int: ...
 
-def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True) -> CompiledGrammar:
+def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True, shared_masks: SharedMasks | None = None) -> CompiledGrammar:
     """
-    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last three are shortcuts that change no answer.
+    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last four are shortcuts that change no answer.
     """
+
+STORED_VERSION: int = 1
+
+def store(compiled: CompiledGrammar, *, ir: bytes, fingerprint: bytes, exact: bool, narrowed: tuple[str, ...], loosened: tuple[tuple[str, ...], ...], ignored: tuple[str, ...]) -> bytes:
+    """
+    Return the stored form of a compiled grammar, with what it was compiled from.
+    """
+
+def load(stored: bytes, vocabulary: Vocabulary, *, fingerprint: bytes, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000) -> tuple:
+    """
+    Load a stored form: (grammar, ir, exact, narrowed, loosened, ignored). Releases the GIL.
+    """
+
+def check_ir(ir: bytes) -> None:
+    """Raise MalformedIRError if the bytes are no IR buffer."""
 
 class Matcher:
     """Follows tokens; see maskwright.GrammarMatcher."""
@@ -396,7 +430,7 @@ class MatcherBase:
     """A matcher's calls in a decode loop."""
 
     @overload
-    def __init__(self, compiled: CompiledGrammar, stop_token_ids: Sequence[int] | None, terminate_without_stop_token: bool) -> None:
+    def __init__(self, compiled: CompiledGrammar, stop_token_ids: Sequence[int] | None, terminate_without_stop_token: bool, default_temperature: float | None) -> None:
         """Starts at the empty text."""
 
     @overload
@@ -482,8 +516,39 @@ class MatcherBase:
     def is_completed(self) -> bool:
         """Return whether the text so far is a whole text of the grammar."""
 
+    @property
+    def temperature(self) -> float | None:
+        """
+        The temperature to sample the next token with: the default that was given, or None.
+        """
+
 def matcher_of(base: MatcherBase) -> Matcher:
     """The matcher inside, not a fork of it."""
+
+def accept_tokens(matchers: object | None, tokens: object | None) -> list[bool]: ...
+
+def accept_strings(matchers: object | None, strings: object | None) -> list[bool]: ...
+
+def roll_back(matchers: object | None, num_tokens: object | None) -> None: ...
+
+def fill_temperature(matchers: object | None, temperatures: object | None, indices: object | None) -> None: ...
+
+def traverse_draft_tree(matcher: MatcherBase, retrieve_next_token: object | None, retrieve_next_sibling: object | None, draft_tokens: object | None, bitmask: object | None, time_threshold: float, temperatures: object | None, root_position: object | None) -> bool: ...
+
+class Batch:
+    """Calls for many matchers; see maskwright.BatchGrammarMatcher."""
+
+    def __init__(self, max_threads: int) -> None: ...
+
+    @property
+    def max_threads(self) -> int: ...
+
+    def renew(self) -> None:
+        """For a child after fork()."""
+
+    def fill(self, matchers: object | None, bitmask: object | None, indices: object | None) -> None: ...
+
+    def traverse(self, matchers: object | None, retrieve_next_token: object | None, retrieve_next_sibling: object | None, draft_tokens: object | None, bitmask: object | None, indices: object | None, root_positions: object | None) -> list[bool]: ...
 
 def apply_bitmask(logits: object | None, bitmask: object | None, *, vocab_size: object | None = None, indices: Iterable[int] | None = None) -> None:
     """

@@ -2,9 +2,11 @@
 
 Idea: one lock guards two dictionaries, finished entries and computations in flight. Nothing is
 computed or freed under the lock: the first caller of a key computes, the others wait for its
-result, value or exception. `clear` swaps both dictionaries, so whatever was in flight finds itself
-forgotten and is delivered to its callers without being kept.
-Entries grow while masks are computed. Each charges its bytes to the cache's ledger from its
+result, value or exception. `clear` begins a new *generation*: it swaps both dictionaries and the
+generation's own object, so whatever was in flight finds itself forgotten and is delivered to its
+callers without being kept. A computation gets the generation that it began in; what its entries
+share belongs to that one, and lives as long as they do.
+Entries grow while masks are computed. Each charges its bytes to the generation from its
 insertion to its end here and keeps that up to date itself, so the cache never measures one. What is
 more than the limit goes at each insertion, hit and question about the size.
 Cost: a lock and a dictionary look-up per hit, whatever the number of entries.
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheStats", "CompileCache"]
 
 
-class _Ledger(Protocol):
+class _Generation(Protocol):
     @property
     def bytes(self) -> int:
         """The sum of what is charged to it, at this moment."""
@@ -35,11 +37,12 @@ class _Charged(Protocol):
     @property
     def memory_size_bytes(self) -> int: ...
 
-    def charge_to(self, ledger: Any) -> None:
-        """Keep the ledger informed of the size from now on; None: no ledger."""
+    def charge_to(self, generation: Any) -> None:
+        """Keep the generation informed of the size from now on; None: no generation."""
 
 
 _Value = TypeVar("_Value", bound=_Charged)
+_AnyGeneration = TypeVar("_AnyGeneration", bound=_Generation)
 
 
 @dataclass(frozen=True)
@@ -63,31 +66,32 @@ class CacheStats:
     in_flight: int
 
 
-class _Flight(Generic[_Value]):
+class _Flight(Generic[_Value, _AnyGeneration]):
     """One computation that others may wait for, by the lock that is held while it runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, generation: _AnyGeneration) -> None:
+        self.generation = generation
         self.running = threading.Lock()
         self.running.acquire()
         self.value: _Value | None = None
         self.error: Exception | None = None  # with neither: the computing thread was interrupted
 
 
-class CompileCache(Generic[_Value]):
+class CompileCache(Generic[_Value, _AnyGeneration]):
     """Maps keys to values that are expensive to make.
 
     Args:
-        new_ledger: Makes a ledger of the kind that the entries charge their bytes to.
+        new_generation: Makes what the entries of a generation charge their bytes to.
         limit_bytes: What the entries may take; -1: unlimited, 0: nothing is kept.
     """
 
-    def __init__(self, new_ledger: Callable[[], _Ledger], limit_bytes: int = -1) -> None:
+    def __init__(self, new_generation: Callable[[], _AnyGeneration], limit_bytes: int = -1) -> None:
         self.limit_bytes = limit_bytes
-        self._new_ledger = new_ledger
+        self._new_generation = new_generation
         self._lock = threading.Lock()
         self._entries: dict[Hashable, _Value] = {}  # least recently used first
-        self._flights: dict[Hashable, _Flight[_Value]] = {}
-        self._ledger = new_ledger()  # of the entries
+        self._flights: dict[Hashable, _Flight[_Value, _AnyGeneration]] = {}
+        self._generation = new_generation()  # of the entries
         self._size = 0  # as last looked at
         self._hits = self._misses = self._evictions = 0
         renew_in_children(self)
@@ -97,8 +101,13 @@ class CompileCache(Generic[_Value]):
         self._lock = threading.Lock()
         self._flights = {}
 
-    def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """Return the entry of a key, made by ``make`` if there is none.
+    @property
+    def generation(self) -> _AnyGeneration:
+        """The present generation."""
+        return self._generation
+
+    def get(self, key: Hashable, make: Callable[[_AnyGeneration], _Value]) -> _Value:
+        """Return the entry of a key, made by ``make``, for its generation, if there is none.
 
         Raises:
             Exception: What ``make`` raised, in this thread or in the one that this one waited for.
@@ -115,7 +124,7 @@ class CompileCache(Generic[_Value]):
                 flight = self._flights.get(key)
                 first = flight is None
                 if flight is None:
-                    flight = self._flights[key] = _Flight()
+                    flight = self._flights[key] = _Flight(self._generation)
                     self._misses += 1
             if first:
                 return self._compute(key, flight, make)
@@ -131,11 +140,14 @@ class CompileCache(Generic[_Value]):
         return value
 
     def _compute(
-        self, key: Hashable, flight: _Flight[_Value], make: Callable[[], _Value]
+        self,
+        key: Hashable,
+        flight: _Flight[_Value, _AnyGeneration],
+        make: Callable[[_AnyGeneration], _Value],
     ) -> _Value:
         dropped: list[_Value] = []  # freed after the lock
         try:
-            flight.value = value = make()
+            flight.value = value = make(flight.generation)
         except Exception as error:
             flight.error = error
             raise
@@ -145,17 +157,24 @@ class CompileCache(Generic[_Value]):
                     del self._flights[key]
                     if flight.value is not None:
                         dropped = self._keep(key, flight.value)
+                elif flight.value is not None:
+                    flight.value.charge_to(flight.generation)
             flight.running.release()
         del dropped
         return value
 
-    def clear(self) -> None:
-        """Forget all entries, and keep nothing of what is in flight; waits for nothing."""
+    def clear(self) -> _AnyGeneration:
+        """Forget all entries, and keep nothing of what is in flight; waits for nothing.
+
+        Returns:
+            The generation that has ended. What still lives of it goes on charging it.
+        """
         with self._lock:
             entries, self._entries = self._entries, {}
             self._flights = {}
-            self._ledger = self._new_ledger()  # what grows on charges the old one
+            past, self._generation = self._generation, self._new_generation()
         del entries  # frees compiled grammars, after the lock
+        return past
 
     def size_bytes(self) -> int:
         """Return the memory of the entries; within the limit, since what is more goes first."""
@@ -188,14 +207,14 @@ class CompileCache(Generic[_Value]):
         if 0 <= self.limit_bytes < value.memory_size_bytes:
             return []
         self._entries[key] = value
-        value.charge_to(self._ledger)
+        value.charge_to(self._generation)
         return [] if self.limit_bytes < 0 else self._drop_excess()
 
     def _drop_excess(self) -> list[_Value]:
         """Take entries out, under the lock, until the limit is kept; return them."""
         dropped: list[_Value] = []
         # The size is read once each time: what is answered is what was compared.
-        while (size := self._ledger.bytes) > self.limit_bytes >= 0 and self._entries:
+        while (size := self._generation.bytes) > self.limit_bytes >= 0 and self._entries:
             value = self._entries.pop(next(iter(self._entries)))
             value.charge_to(None)
             dropped.append(value)

@@ -1,7 +1,8 @@
 """Compiles grammars for one vocabulary, and keeps what it compiled.
 
 Idea: a compiled grammar depends on the vocabulary, so a compiler belongs to one `TokenizerInfo`.
-Its cache is looked up by the exact source and options; see ``compile_cache``.
+Its cache is looked up by the exact source and options; see ``compile_cache``. What grammars have in
+common below that, masks, they share; see ``generations``.
 Cost: front-end plus core, both linear in what the grammar reaches. States and masks are built when
 a matcher first needs them, and shared by all matchers of the grammar.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass
+from functools import partial
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from ._core import MaskTable
 from .bitmask import get_bitmask_shape
 from .compile_cache import CacheStats, CompileCache
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
+from .generations import Generation, PastGenerations
 from .grammar import Grammar
 from .precompute import MODES, Budget, Mode, Precomputer
 from .stored import compiled_from_json, compiled_to_json, dump_compiled, load_compiled
@@ -173,9 +176,9 @@ class CompiledGrammar:
         limits = self._core.limits()
         return _load_pickled, (self.serialize(), self._tokenizer_info, limits)
 
-    def charge_to(self, ledger: _core.ByteLedger | None) -> None:
-        """Have a ledger count this grammar from now on; None: nobody. For caches."""
-        self._core.charge_to(ledger)
+    def charge_to(self, generation: Generation | None) -> None:
+        """Have a generation count this grammar from now on; None: nobody. For caches."""
+        self._core.charge_to(None if generation is None else generation.ledger)
 
     def __repr__(self) -> str:
         return f"<CompiledGrammar of {self._grammar!r} for {self._tokenizer_info!r}>"
@@ -187,20 +190,26 @@ class CompilerStats:
 
     Attributes:
         grammars: The cache of compiled grammars.
+        shared_masks: Masks that they share, since the last `clear_cache`; a mask that the grammar
+            itself has is no hit. Nobody waits for one: ``in_flight`` is 0.
         tokenizer_bytes: Memory of the vocabulary, which no limit counts.
         states: States of all cached grammars.
-        masks: Masks that they keep.
+        masks: Masks that they keep or refer to.
         cold_walks: Walks over the token trie that were needed for those.
         visited_nodes: Trie nodes that those walks visited.
+        detached_bytes: Memory of grammars from before `clear_cache` that are still in use, and of
+            what these share. The latter is bounded by the same limit.
         precomputing: Grammars whose masks are being computed ahead, or wait for it.
     """
 
     grammars: CacheStats
+    shared_masks: CacheStats
     tokenizer_bytes: int
     states: int
     masks: int
     cold_walks: int
     visited_nodes: int
+    detached_bytes: int
     precomputing: int
 
 
@@ -217,8 +226,10 @@ class GrammarCompiler:
             is compiled by the thread that asks for it.
         cache_enabled: Keep compiled grammars.
         cache_limit_bytes: Memory that the cache may take, least recently used out first; -1: no
-            limit. Kept whenever a grammar is asked for; in between, masks that matchers compute add
-            to it. A grammar that is larger than that is compiled and not kept.
+            limit. A third of it is for masks that grammars share, the rest for grammars and what
+            is theirs alone: masks that matchers compute add to that, and it is brought within the
+            limit whenever a grammar is asked for. A grammar that is larger is compiled and not
+            kept.
         enable_dynamic_compilation: Accepted for compatibility, without effect: see ``precompute``.
         precompute: When masks are computed: ``"lazy"``: when a matcher asks for them;
             ``"background"``: also ahead, by threads of the compiler, once a grammar is compiled;
@@ -289,9 +300,13 @@ class GrammarCompiler:
         given = (max_states, max_targets, max_clauses, max_lang_states)
         self._limits: dict[str, Any] = _checked_limits(given)
         self._tokenizer_info = tokenizer_info
-        self._cache: CompileCache[CompiledGrammar] = CompileCache(
-            _core.ByteLedger, cache_limit_bytes
+        self._cache_limit_bytes = cache_limit_bytes
+        shared_limit = cache_limit_bytes if cache_limit_bytes < 0 else cache_limit_bytes // 3
+        self._cache: CompileCache[CompiledGrammar, Generation] = CompileCache(
+            partial(Generation, tokenizer_info._core, shared_limit),  # noqa: SLF001  of this package
+            cache_limit_bytes if cache_limit_bytes < 0 else cache_limit_bytes - shared_limit,
         )
+        self._past = PastGenerations()
         self._cache_enabled = bool(cache_enabled)
         if mask_table_bytes < 0:
             raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
@@ -305,7 +320,7 @@ class GrammarCompiler:
     @property
     def cache_limit_bytes(self) -> int:
         """Memory that the cache may take; -1: no limit."""
-        return self._cache.limit_bytes
+        return self._cache_limit_bytes
 
     def compile_json_schema(
         self,
@@ -426,17 +441,18 @@ class GrammarCompiler:
         """Forget what was compiled.
 
         Waits for nothing: a compilation that runs now still returns to its callers and is not kept.
-        Compiled grammars in use stay usable.
+        Compiled grammars in use stay usable, with the masks that they share with each other; see
+        ``detached_bytes`` of `stats`.
         """
-        self._cache.clear()
+        self._past.add(self._cache.clear())
         self._mask_table = self._new_mask_table(self._mask_table.limit_bytes)
 
     def get_cache_size_bytes(self) -> int:
-        """Return the memory of the cached grammars, never above the limit.
+        """Return the memory of the cached grammars and of what they share, never above the limit.
 
         0 after `clear_cache`.
         """
-        return self._cache.size_bytes()
+        return self._cache.size_bytes() + self._cache.generation.shared_ledger.bytes
 
     def stats(self) -> CompilerStats:
         """Return figures about the cache and what it holds at this moment."""
@@ -448,16 +464,28 @@ class GrammarCompiler:
         totals = {name: sum(counts[name] for counts in counters) for name in names}
         tokenizer_bytes = self._tokenizer_info._core.memory_bytes  # noqa: SLF001  of this package
         precomputing = 0 if self._precomputer is None else self._precomputer.in_flight()
+        shared = self._cache.generation.shared_masks.counters()
         return CompilerStats(
-            self._cache.stats(), tokenizer_bytes, precomputing=precomputing, **totals
+            self._cache.stats(),
+            CacheStats(**shared, in_flight=0),
+            tokenizer_bytes,
+            detached_bytes=self._past.bytes(),
+            precomputing=precomputing,
+            **totals,
         )
 
     def _compile(self, key: Hashable, make_grammar: Callable[[], Grammar]) -> CompiledGrammar:
-        def build() -> CompiledGrammar:
+        def build(generation: Generation | None) -> CompiledGrammar:
             grammar = make_grammar()
             vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
             around = _object_bytes(grammar, key)
-            core = _core.compile(grammar.ir, vocabulary, around_bytes=around, **self._limits)
+            core = _core.compile(
+                grammar.ir,
+                vocabulary,
+                around_bytes=around,
+                shared_masks=None if generation is None else generation.shared_masks,
+                **self._limits,
+            )
             core.use_mask_table(self._mask_table)
             compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
             if self._precomputer is None:
@@ -469,7 +497,7 @@ class GrammarCompiler:
             return compiled
 
         if key is None or not self._cache_enabled:
-            return build()
+            return build(None)
         return self._cache.get(key, build)
 
 

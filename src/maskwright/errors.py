@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "BatchError",
     "BitmaskError",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "DraftTreeError",
     "GrammarError",
     "GrammarSyntaxError",
     "InvalidJSONError",
@@ -289,6 +291,14 @@ class DeserializeVersionError(MaskwrightError, ValueError, RuntimeError):
 
 class BitmaskError(MaskwrightError, ValueError, RuntimeError):
     """A bitmask or logits array with a wrong dtype, shape, strides or device."""
+
+
+class BatchError(MaskwrightError, ValueError, RuntimeError):
+    """Arguments of a call for many matchers that do not fit together; nothing has changed."""
+
+
+class DraftTreeError(MaskwrightError, ValueError, RuntimeError):
+    """A draft tree whose links are no tree, or that its other arrays do not fit."""
 
 
 class MatcherError(MaskwrightError, RuntimeError):

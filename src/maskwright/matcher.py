@@ -8,7 +8,7 @@ Python frame.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .compiler import CompiledGrammar
@@ -65,7 +65,6 @@ class GrammarMatcher(_core.MatcherBase):
     __slots__ = (
         "__weakref__",
         "_compiled_grammar",
-        "_temperature",
     )
 
     def __init__(
@@ -89,9 +88,9 @@ class GrammarMatcher(_core.MatcherBase):
             size = compiled_grammar.tokenizer_info.vocab_size
             check_ids("stop token id", stops, size, "the compiled grammar's tokenizer")
         core = compiled_grammar._core  # noqa: SLF001  of this package
-        _core.MatcherBase.__init__(self, core, stops, bool(terminate_without_stop_token))
+        ends_by_itself = bool(terminate_without_stop_token)
+        _core.MatcherBase.__init__(self, core, stops, ends_by_itself, default_temperature)
         self._compiled_grammar = compiled_grammar
-        self._temperature = default_temperature
 
     @property
     def _core(self) -> _core.Matcher:
@@ -111,11 +110,6 @@ class GrammarMatcher(_core.MatcherBase):
     def max_rollback_tokens(self) -> int:
         """Always -1: rollback has no bound."""
         return -1
-
-    @property
-    def temperature(self) -> float | None:
-        """The default temperature that was given."""
-        return self._temperature
 
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
         """Append text, whatever tokens it could be; one step for `rollback`.
@@ -141,6 +135,78 @@ class GrammarMatcher(_core.MatcherBase):
         if debug_print:
             _logger.debug("accept_string(%r) -> %s", input_str, accepted)
         return accepted
+
+    def traverse_draft_tree(
+        self,
+        retrieve_next_token: Any,
+        retrieve_next_sibling: Any,
+        draft_tokens: Any,
+        token_bitmask: Any,
+        time_threshold: float = -1.0,
+        temperatures: Any = None,
+        *,
+        root_position: int = 0,
+    ) -> bool:
+        """Write the mask behind every node of a draft tree; the matcher stays where it is.
+
+        Row j of the bitmask is the mask after the tokens on the way from the root to node j. The
+        root's own token is not among them: it is the last one that the matcher has accepted. Rows
+        behind a refused token or after a stop token are all zero, and so are the rows of nodes that
+        the root does not lead to. Everything is checked before anything is written. Python's
+        global lock is released meanwhile.
+
+        Args:
+            retrieve_next_token: Index of the first child of each node, -1 for none; 1-D and
+                contiguous, integers of any size, on the CPU; numpy, torch, or any object with
+                DLPack or a buffer.
+            retrieve_next_sibling: Index of the next sibling of each node, -1 for none; likewise.
+                That of the root is not followed.
+            draft_tokens: Token id of each node; likewise. Ids outside the vocabulary are refused
+                tokens.
+            token_bitmask: int32 array as for `fill_next_token_bitmask`, with a row for each node;
+                further rows stay untouched.
+            time_threshold: Seconds after which the rest is left: its rows are all zero. The root's
+                row is always written. 0 or less: no limit.
+            temperatures: float32 array with an element for each node, or None. Written in place:
+                `temperature` for nodes with a mask, -1 for the others and where that is None.
+            root_position: Where to begin.
+
+        Returns:
+            True if all nodes were visited, False if the time ran out.
+
+        Raises:
+            DraftTreeError: The links are no tree, or the arrays do not fit together; the code says
+                which (``draft-tree-link``, ``draft-tree-loop``, ``draft-tree-shared-node``,
+                ``draft-tree-root``, ``draft-tree-sizes``, ``draft-tree-dtype``,
+                ``draft-tree-shape``, ``draft-tree-strides``).
+            BitmaskError: The bitmask has the wrong dtype, shape or strides or too few rows
+                (``bitmask-rows``), ``temperatures`` likewise, or something is no array of the CPU.
+            MatcherError: The matcher is terminated (``matcher-terminated``).
+
+        Example:
+            >>> import numpy as np
+            >>> from maskwright import GrammarCompiler, TokenizerInfo
+            >>> info = TokenizerInfo(["a", "b", "c", "</s>"], stop_token_ids=3)
+            >>> matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("a(b|c)c"))
+            >>> matcher.accept_token(0)
+            True
+            >>> children, siblings = np.array([1, -1, -1]), np.array([-1, 2, -1])
+            >>> bitmask = np.zeros((3, 1), dtype=np.int32)
+            >>> matcher.traverse_draft_tree(children, siblings, np.array([0, 1, 0]), bitmask)
+            True
+            >>> bitmask.tolist()  # b or c; after b only c; a is refused
+            [[6], [4], [0]]
+        """
+        return _core.traverse_draft_tree(
+            self,
+            retrieve_next_token,
+            retrieve_next_sibling,
+            draft_tokens,
+            token_bitmask,
+            time_threshold,
+            temperatures,
+            root_position,
+        )
 
     def validate_tokens(self, token_ids: Iterable[int]) -> int:
         """Return how many of the tokens `accept_token` would accept one after the other.
@@ -206,5 +272,4 @@ class GrammarMatcher(_core.MatcherBase):
         other = type(self).__new__(type(self))
         _core.MatcherBase.__init__(other, self)
         other._compiled_grammar = self._compiled_grammar  # noqa: SLF001  the same class
-        other._temperature = self._temperature  # noqa: SLF001
         return other

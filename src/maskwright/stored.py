@@ -49,8 +49,8 @@ def dump_compiled(
     """
     if include_masks:
         raise UnsupportedFeatureError(
-            "masks are not stored: include_masks is True, expected False; a loaded grammar computes "
-            "its masks again when they are asked for",
+            "masks are not stored: include_masks is True, expected False; a loaded grammar "
+            "computes its masks again when they are asked for",
             code="serialize-masks",
             feature="include_masks",
         )

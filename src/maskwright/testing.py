@@ -136,6 +136,24 @@ def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> t
     return (True, int(allowed[0])) if len(allowed) == 1 else (False, -1)
 
 
+def _traverse_draft_tree(
+    retrieve_next_token: Any,
+    retrieve_next_sibling: Any,
+    draft_tokens: Any,
+    matcher: GrammarMatcher,
+    allocate_token_bitmask: Any,
+    time_threshold: float = -1.0,
+) -> bool:
+    """Call `GrammarMatcher.traverse_draft_tree`; the bitmask is ``allocate_token_bitmask``."""
+    return matcher.traverse_draft_tree(
+        retrieve_next_token,
+        retrieve_next_sibling,
+        draft_tokens,
+        allocate_token_bitmask,
+        time_threshold,
+    )
+
+
 def bool_mask_to_bitmask(bool_mask: Any) -> Any:
     """Return the bitmask of a Boolean mask.
 

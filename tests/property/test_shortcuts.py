@@ -1,18 +1,20 @@
 """Masks don't depend on how they are computed: without token classes, clipping or sharing.
 
 Each shortcut is left out on its own and all together, over the corpus and some schemas made for
-them; the oracle holds each time, and the masks along one walk are equal.
+them; the oracle holds each time, and the masks along one walk are equal. So it is with masks that
+all grammars before have left in one store.
 """
 
 from __future__ import annotations
 
 import json
 import random
+from functools import cache
 from typing import Any
 
 import pytest
 
-from core_adapter import CORE, CoreMatcher, compile_core
+from core_adapter import CORE, CoreMatcher, compile_core, core_vocabulary
 from corpus import compile_source, corpus_cases
 from oracle import Oracle
 from vocabularies import TestVocabulary, make_vocabulary, vocabulary
@@ -57,6 +59,12 @@ def long_tokens() -> TestVocabulary:
     return make_vocabulary("long tokens", [bytes([b]) for b in range(256)] + letters + pieces)
 
 
+@cache
+def shared_masks(tokens: TestVocabulary) -> Any:
+    """One store for all grammars of a vocabulary, which grows with every test."""
+    return CORE.SharedMasks(core_vocabulary(tokens))
+
+
 def masks_along(compiled: Any, tokens: TestVocabulary, seed: int) -> list[bytes]:
     """The masks along a random walk, which is the same one where the masks are."""
     rng = random.Random(seed)
@@ -74,12 +82,13 @@ def masks_along(compiled: Any, tokens: TestVocabulary, seed: int) -> list[bytes]
 
 def check(ir: bytes, tokens: TestVocabulary, source: str, seeds: range) -> None:
     with_all = compile_core(ir, tokens)
-    for what, shortcuts in LEFT_OUT.items():
-        without = compile_core(ir, tokens, **shortcuts)
+    ways = {f"without {what}": compile_core(ir, tokens, **left) for what, left in LEFT_OUT.items()}
+    ways["with shared masks"] = compile_core(ir, tokens, shared_masks=shared_masks(tokens))
+    for way, other in ways.items():
         for seed in seeds:
-            text = f"{source} without {what}, seed {seed}"
-            assert masks_along(without, tokens, seed) == masks_along(with_all, tokens, seed), text
-        oracle = Oracle(ir, tokens, f"{source} without {what}", False, without)
+            text = f"{source} {way}, seed {seed}"
+            assert masks_along(other, tokens, seed) == masks_along(with_all, tokens, seed), text
+        oracle = Oracle(ir, tokens, f"{source} {way}", False, other)
         oracle.walk(random.Random(seeds.start), N_STEPS)
 
 

@@ -25,6 +25,8 @@ SAMPLES = [
     e.DeserializeVersionError("m", code="c"),
     e.BitmaskError("m", code="c"),
     e.MatcherError("m", code="c"),
+    e.BatchError("m", code="c"),
+    e.DraftTreeError("m", code="c"),
 ]
 
 

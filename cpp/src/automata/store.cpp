@@ -21,11 +21,21 @@ void fill_index(std::span<const Edge> edges, uint8_t* index) {
 
 class DoneFamily final : public Family {
  public:
+  explicit DoneFamily(Store& store) : store_(store) {}
+
   void describe(std::span<const uint32_t> content, State& state) override {
     state.flags = kAccepts | kReturnOnly;
     state.accepts = content[0];
   }
   void expand(StateId /*state*/, RowBuilder& /*row*/) override {}
+  bool append_shared_key(StateId state, Reg /*reg*/, RegisterPool& /*regs*/,
+                         SharedKey& key) override {
+    key.add_callees(store_.set(store_.state(state).accepts));
+    return true;
+  }
+
+ private:
+  Store& store_;
 };
 
 }  // namespace
@@ -63,6 +73,8 @@ void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords
   key.insert(key.end(), words.begin(), words.end());
 }
 
+bool Family::append_shared_key(StateId, Reg, RegisterPool&, SharedKey&) { return false; }
+
 Target Family::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
   return {state, to.intern(from.get(reg))};
 }
@@ -79,7 +91,7 @@ Store::Store(uint32_t max_advance, const TokenTexts* tokens, const Shortcuts& sh
     : max_advance_(max_advance),
       tokens_(tokens),
       shortcuts_(shortcuts),
-      done_(std::make_unique<DoneFamily>()) {
+      done_(std::make_unique<DoneFamily>(*this)) {
   register_family(FamilyId::kDone, *done_);
   sets_.intern({});                                               // kEmptySet
   contents_.intern({}, static_cast<uint32_t>(FamilyId::kCount));  // kDead

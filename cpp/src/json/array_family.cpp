@@ -363,4 +363,35 @@ void ArrayFamily::append_conditions(const Part& part, const Progress& progress,
   }
 }
 
+bool ArrayFamily::append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) {
+  const Group& group = group_of(state);
+  const uint32_t phase = tables_.store.content(state)[1];
+  key.add(phase);
+  tables_.options.append_layout(group.options, key);
+  // What is not counted is 1 or more once there was an item.
+  return append_plain(group, phase == kOpen ? 0 : std::max(reg, 1U), regs, key);
+}
+
+bool ArrayFamily::append_start(const Alternative& alternative, RegisterPool& regs, SharedKey& key) {
+  return append_plain(*groups_[group({&alternative, 1})], 0, regs, key);
+}
+
+// One alternative, all items of which are judged alike and one by one.
+bool ArrayFamily::append_plain(const Group& group, uint32_t count, RegisterPool& regs,
+                               SharedKey& key) {
+  if (group.parts.size() != 1 || !group.plain || group.prefix != 0) return false;
+  const Part& part = group.parts[0];
+  const ItemRules& rules = part.plan->rules;
+  if (!rules.contains.empty()) return false;
+  const uint32_t advance = tables_.store.max_advance();
+  key.add_callee(part.accept);
+  key.add(rules.min > count ? std::min(rules.min - count, advance) : 0);
+  key.add(rules.max == kUnbounded ? advance : std::min(rules.max - count, advance));
+  const uint32_t target = part.plan->item(0);
+  key.add(target == kNone ? 0 : 1);
+  if (target == kNone) return true;
+  const StateId item = tables_.values->start(group.options, true, {&target, 1});
+  return tables_.values->append_inner(item, regs, key);
+}
+
 }  // namespace maskwright

@@ -45,6 +45,9 @@ class ArrayFamily final : public Family {
   void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) override;
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
+  // The same for what follows '[' of a value.
+  bool append_start(const Alternative& alternative, RegisterPool& regs, SharedKey& key);
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next) override;
   std::size_t memory_bytes() const { return heap_bytes(ids_, groups_); }
@@ -102,6 +105,7 @@ class ArrayFamily final : public Family {
   bool take_item(const Part& part, std::span<const uint32_t> accepted, uint32_t count,
                  std::vector<uint32_t>& found) const;
   bool may_differ(const Group& group, ValueId value, Progress& progress, RegisterPool& regs) const;
+  bool append_plain(const Group& group, uint32_t count, RegisterPool& regs, SharedKey& key);
   void append_conditions(const Part& part, const Progress& progress, KeyWords& key) const;
 
   bool has_few_values_ = false;

@@ -61,6 +61,9 @@ class KeyFrames final : public KeyFamily {
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
+  bool append_other_names(StateId start, Reg reg, const RegisterPool& regs,
+                          SharedKey& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
@@ -105,6 +108,8 @@ class KeyFrames final : public KeyFamily {
   bool find_region(const View& at, std::span<const uint32_t> words, FreeRun& run) const;
   std::span<const uint32_t> near_names(StateId inside);
   StateId same_for_tokens(StateId inside, std::span<const uint32_t> words);
+  bool append_others(const View& at, std::span<const uint32_t> words, SharedKey& key,
+                     bool& open) const;
   void append_key(StateId inside, std::span<const uint32_t> words, uint32_t doubts, KeyWords& key);
 
   Store& store_;

@@ -29,4 +29,12 @@ void KeywordFamily::expand(StateId state, RowBuilder& row) {
   row.add(letter, letter, store_.intern(FamilyId::kKeyword, next));
 }
 
+bool KeywordFamily::append_shared_key(StateId state, Reg /*reg*/, RegisterPool& /*regs*/,
+                                      SharedKey& key) {
+  const auto content = store_.content(state);
+  key.add(content.first(2));
+  key.add_callees(store_.set(content[2]));
+  return true;
+}
+
 }  // namespace maskwright

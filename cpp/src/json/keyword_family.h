@@ -21,6 +21,7 @@ class KeywordFamily final : public Family {
 
   void describe(std::span<const uint32_t> content, State& state) override;
   void expand(StateId state, RowBuilder& row) override;
+  bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
 
  private:
   Store& store_;

@@ -56,6 +56,7 @@ class DfaLang final : public TableLang {
   bool accepts(uint32_t state) override { return dfa_.states[state].accepts; }
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override;
+  bool append_rest(uint32_t state, SharedKey& key) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(dfa_, lengths_);
   }

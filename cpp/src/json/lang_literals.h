@@ -36,6 +36,7 @@ class LiteralsLang final : public TableLang {
     const std::size_t at = offsets_[index];
     return std::span(packed_).subspan(at + 1, packed_[at]);
   }
+  bool append_rest(uint32_t state, SharedKey& key) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(packed_, offsets_, states_, arcs_, lengths_);
   }
@@ -64,6 +65,7 @@ class RunLang final : public TableLang {
   bool accepts(uint32_t state) override { return state >= min_; }
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override;
+  bool append_rest(uint32_t state, SharedKey& key) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(ranges_, arcs_);
   }

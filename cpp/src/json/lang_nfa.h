@@ -74,6 +74,7 @@ class SubsetLang final : public TableLang {
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override { return lengths().horizon(); }
   uint64_t work() const override { return work_; }
+  bool append_rest(uint32_t state, SharedKey& key) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) +
            heap_bytes(nfa_, sets_, states_, class_sets_, partitions_, mark_, lengths_);

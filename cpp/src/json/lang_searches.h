@@ -52,6 +52,7 @@ class SearchesLang final : public TableLang {
   uint32_t length_horizon() override { return 0; }
   bool reads_everything() const override { return reads_everything_; }
   uint64_t work() const override { return states_.size(); }
+  bool append_rest(uint32_t state, SharedKey& key) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(operands_, alphabet_, states_, arcs_);
   }

@@ -73,6 +73,17 @@ class PlainNumberFamily final : public NumberFamily {
     }
   }
 
+  bool append_shared_key(StateId state, Reg /*reg*/, RegisterPool& /*regs*/,
+                         SharedKey& key) override {
+    const auto content = store_.content(state);
+    key.add(static_cast<uint32_t>(content.size() / 3));
+    for (std::size_t i = 0; i < content.size(); i += 3) {
+      key.add_callee(content[i]);
+      if (!langs_.get(content[i + 1]).append_rest(content[i + 2], key)) return false;
+    }
+    return key.fits();
+  }
+
   std::size_t footprint() const override { return heap_block(sizeof(*this)); }
 
  private:

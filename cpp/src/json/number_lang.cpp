@@ -56,6 +56,16 @@ class NumberLang final : public TableLang {
   bool can_finish(uint32_t, uint32_t, uint32_t) override { return true; }
   uint32_t length_horizon() override { return kUnbounded; }
 
+  // The digits that were read matter only as far as the content says.
+  bool append_rest(uint32_t state, SharedKey& key) override {
+    const std::vector<uint32_t> words = words_of(states_[state].content);
+    key.add(RestKind::kNumber);
+    key.add_text(set_->key());
+    key.add(static_cast<uint32_t>(words.size()));
+    key.add(words);
+    return key.fits();
+  }
+
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) + heap_bytes(alphabet_, sides_, index_, states_);
   }

@@ -40,6 +40,9 @@ class ObjectFamily final : public Family {
   void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) override;
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
+  // The same for what follows '{' of a value.
+  bool append_start(const Alternative& alternative, RegisterPool& regs, SharedKey& key);
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   // Other names of some object met so far may run out; `endless`: the tokens spell endlessly many.
   bool has_few_names(bool endless) const {
@@ -78,6 +81,13 @@ class ObjectFamily final : public Family {
   uint32_t key_of(const Position& here) const;
   bool is_far(const Position& here) const;
   StateId like(StateId state, const Position& here);
+  Target key_frame(StateId state, Reg reg, RegisterPool& regs);
+  Target step(StateId state, Reg reg, uint8_t byte, RegisterPool& regs);
+  void append_end(StateId done, SharedKey& key) const;
+  bool append_names(const Position& here, StateId state, Reg reg, RegisterPool& regs,
+                    SharedKey& key);
+  bool append_member(const Position& here, Reg reg, RegisterPool& regs, SharedKey& key);
+  bool append_after_value(StateId state, Reg reg, RegisterPool& regs, SharedKey& key);
   Reg forget(const AliveSet& alive, Reg names, const RegisterPool& from, RegisterPool& to) const;
 
   JsonTables& tables_;

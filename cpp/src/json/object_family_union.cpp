@@ -205,7 +205,11 @@ std::unique_ptr<ObjectUnion> ObjectUnions::build(std::span<const Alternative> al
       keys.names, [&](const std::string& name) { return tables_.store.tokens_quote(name); });
   all->reached.assign(all->num_words(), 0);
   for (uint32_t key = 0; key < all->num_keys; ++key) {
-    if (tables_.store.tokens_reach_name(keys.names[key])) all->reached[key / 32] |= 1U << key % 32;
+    const std::string& name = keys.names[key];
+    const bool reached = tables_.store.tokens_reach_name(name);
+    if (reached) all->reached[key / 32] |= 1U << key % 32;
+    all->next_seen = all->next_seen || reached || name.empty();
+    all->first_seen = all->first_seen || name.empty() || tables_.store.tokens_begin_name(name);
   }
   for (const Alternative& alternative : alternatives) {
     all->alternatives.push_back(make_alternative(tables_, alternative, keys));

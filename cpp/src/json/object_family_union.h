@@ -106,6 +106,8 @@ struct ObjectUnion {
   bool quoted = false;            // some token can hold a whole name of the list
   StateId key_state = kDead;      // before a member name
   std::vector<uint32_t> reached;  // bit words: names that tokens from before a comma begin
+  bool next_seen = false;         // there is one of those, or one without characters
+  bool first_seen = false;        // the same behind the object's brace
   std::vector<ObjectAlternative> alternatives;
   std::size_t num_words() const { return (std::size_t{num_keys} + 31) / 32; }
   std::size_t memory_bytes() const { return heap_bytes(reached, alternatives); }

@@ -53,4 +53,12 @@ uint32_t OptionsTable::intern(const Ir& ir, std::span<const uint32_t> payload) {
   return id;
 }
 
+void OptionsTable::append_layout(uint32_t id, SharedKey& key) const {
+  const JsonOptions& layout = get(id);
+  key.add(layout.whitespace ? 1 : 0);
+  key.add(layout.max_whitespace);
+  key.add_text(layout.item_separator);
+  key.add_text(layout.key_separator);
+}
+
 }  // namespace maskwright

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "maskwright/automata/shared_key.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/support/heap_bytes.h"
 
@@ -44,6 +45,8 @@ class OptionsTable {
   uint32_t intern(const Ir& ir, std::span<const uint32_t> payload);
   const JsonOptions& get(uint32_t id) const { return *options_[id]; }
   bool can_spell(std::string_view text) const;
+  // How values are laid out. That what is between them can be spelled is the vocabulary's matter.
+  void append_layout(uint32_t id, SharedKey& key) const;
   std::size_t memory_bytes() const { return heap_bytes(options_); }
 
  private:

@@ -121,6 +121,37 @@ void StringFrames::mask_key(StateId state, Reg reg, const RegisterPool& /*regs*/
   key.push_back(reg < view(state).clipped ? kUnbounded : reg);
 }
 
+// Where all bounds are far, only what mask keys are not told matters: whether there is a lower one,
+// and the distance to the upper one, up to the horizon (string_family.h).
+void StringFrames::append_bounds(const Item& item, uint32_t count, bool far, SharedKey& key) {
+  if (!item.bounded() || (far && item.min == 0)) {
+    key.add(0);
+  } else if (far) {
+    const uint32_t distance = item.max == kUnbounded ? kUnbounded : item.max - item.min;
+    key.add(1);
+    key.add(std::min(distance, horizon(item.lang)));
+  } else {
+    key.add(2);
+    key.add(item.min == 0 ? 0 : item.min - count);
+    key.add(item.max == kUnbounded ? kUnbounded : item.max - count);
+  }
+}
+
+bool StringFrames::append_shared_key(StateId state, Reg reg, RegisterPool& /*regs*/,
+                                     SharedKey& key) {
+  const View at = view(state);
+  key.add(static_cast<uint32_t>(at.spelling));
+  key.add(at.value);
+  key.add(at.size());
+  for (uint32_t i = 0; i < at.size(); ++i) {
+    const Item item = at.item(i);
+    append_bounds(item, reg, reg < at.clipped, key);
+    key.add_callees(store_.set(item.accepts));
+    if (!langs_(item.lang).append_rest(item.state, key)) return false;
+  }
+  return key.fits();
+}
+
 // --- rows ---------------------------------------------------------------------------------------
 
 void StringFrames::expand(StateId state, RowBuilder& row) {

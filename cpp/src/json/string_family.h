@@ -63,6 +63,7 @@ class StringFrames final : public StringFamily {
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                  uint32_t& length) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
   std::size_t footprint() const override {
     return heap_block(sizeof(*this)) +
            heap_bytes(moves_, move_ids_, horizons_, last_counts_, regions_, lang_states_);
@@ -121,6 +122,7 @@ class StringFrames final : public StringFamily {
   void merge_equal(std::vector<Item>& items);
   uint32_t clipped_counts(std::span<const Item> items);
   uint32_t horizon(LangId lang);
+  void append_bounds(const Item& item, uint32_t count, bool far, SharedKey& key);
 
   void expand_decided(const View& from, RowBuilder& row);
   void expand_quote(const View& from, RowBuilder& row);

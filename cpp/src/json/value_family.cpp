@@ -160,4 +160,48 @@ void ValueFamily::expand(StateId state, RowBuilder& row) {
   }
 }
 
+// --- masks --------------------------------------------------------------------------------------
+
+bool ValueFamily::append_shared_key(StateId state, Reg /*reg*/, RegisterPool& regs,
+                                    SharedKey& key) {
+  tables_.options.append_layout(tables_.store.content(state)[0] / 2, key);
+  return append_inner(state, regs, key);
+}
+
+bool ValueFamily::append_inner(StateId state, RegisterPool& regs, SharedKey& key) {
+  if (!key.open(state)) return true;
+  const auto content = tables_.store.content(state);
+  key.add(content[0] & 1);
+  const bool known = append_choices(content.subspan(1), regs, key);
+  key.close();
+  return known && key.fits();
+}
+
+bool ValueFamily::append_choices(std::span<const uint32_t> targets, RegisterPool& regs,
+                                 SharedKey& key) {
+  Choices choices = collect(targets);
+  if (choices.arrays.size() > 1 || choices.objects.size() > 1) return false;
+  join_lists(choices);
+  for (std::vector<uint32_t>& accepts : choices.keywords) {
+    make_set(accepts);
+    key.add_callees(accepts);
+  }
+  make_set(choices.strings);
+  const StateId string = choices.strings.empty() ? kDead : tables_.strings->start(choices.strings);
+  key.add(string == kDead ? 0 : 1);
+  if (string != kDead && !tables_.strings->append_shared_key(string, 0, regs, key)) return false;
+  make_set(choices.numbers);
+  const StateId number = choices.numbers.empty() ? kDead : tables_.numbers->start(choices.numbers);
+  key.add(number == kDead ? 0 : 1);
+  if (number != kDead && !tables_.numbers->append_shared_key(number, 0, regs, key)) return false;
+  key.add(static_cast<uint32_t>(choices.arrays.size() * 2 + choices.objects.size()));
+  for (const Alternative& array : choices.arrays) {
+    if (!tables_.arrays->append_start(array, regs, key)) return false;
+  }
+  for (const Alternative& object : choices.objects) {
+    if (!tables_.objects->append_start(object, regs, key)) return false;
+  }
+  return true;
+}
+
 }  // namespace maskwright

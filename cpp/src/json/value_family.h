@@ -24,6 +24,9 @@ class ValueFamily final : public Family {
 
   void describe(std::span<const uint32_t> content, State& state) override;
   void expand(StateId state, RowBuilder& row) override;
+  bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
+  // The same for a value inside of another one, which has the same layout.
+  bool append_inner(StateId state, RegisterPool& regs, SharedKey& key);
 
  private:
   struct Choices;  // the alternatives of a state by type
@@ -33,6 +36,7 @@ class ValueFamily final : public Family {
   void join_lists(Choices& choices) const;
   void add_keywords(const Choices& choices, RowBuilder& row);
   void add_number(Choices& choices, RowBuilder& row);
+  bool append_choices(std::span<const uint32_t> targets, RegisterPool& regs, SharedKey& key);
 
   JsonTables& tables_;
 };

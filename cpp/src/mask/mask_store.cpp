@@ -14,6 +14,9 @@ namespace {
 // In keys: no state's id, and no key of a child is that short.
 constexpr uint32_t kNothingBelow = 0;
 
+// The first word of shared keys: how a walk starts. 0 is for escape lists (shared_masks.cpp).
+enum SharedTag : uint32_t { kFrameTag = 1, kAloneTag, kChildTag, kLastTag };
+
 // Behind a shared pointer.
 std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
   return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
@@ -68,13 +71,15 @@ void each_escape(std::span<const uint32_t> words, Plain plain, Free free) {
 
 }  // namespace
 
-MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
+MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules,
+                     std::shared_ptr<SharedMasks> shared)
     : vocabulary_(vocabulary),
       store_(store),
       rules_(rules),
       runner_(store, rules),
       way_out_(store, runner_),
-      walk_(std::make_unique<MaskWalk>(ir, vocabulary, store, rules)) {}
+      walk_(std::make_unique<MaskWalk>(ir, vocabulary, store, rules)),
+      shared_(std::move(shared)) {}
 
 MaskStore::~MaskStore() = default;
 
@@ -292,9 +297,9 @@ void MaskStore::refused_after(uint32_t node, const ConfigSet& closed, bool narro
 }
 
 void MaskStore::render(const Entry& entry, std::span<uint32_t> row, bool& blank) {
-  for (const Bitmap* text : {&entry.text, &entry.dense}) {
-    if (*text == nullptr) continue;
-    const TokenClasses::Bitmap& bits = **text;
+  for (const TokenClasses::Bitmap* text : {entry.text, entry.dense}) {
+    if (text == nullptr) continue;
+    const TokenClasses::Bitmap& bits = *text;
     if (blank) {
       std::ranges::copy(bits, row.begin());
     } else {
@@ -379,8 +384,15 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   const uint32_t key = keys_.intern(key_words_, 0).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
-  walk_->walk_frame(walk_->localise(config, arena), alone);
-  return keep(key);
+  const Config local = walk_->localise(config, arena);
+  shared_key_.clear();
+  shared_key_.add(alone ? kAloneTag : kFrameTag);
+  const bool shared = append_shared_key(local);
+  if (shared) {
+    if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
+  }
+  walk_->walk_frame(local, alone);
+  return keep(key, shared);
 }
 
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
@@ -401,8 +413,13 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
   const uint32_t key = keys_.intern(words, escapes_id + 1).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
+  bool shared = begin_child_key(kChildTag, escapes_id);
   for (Config& config : after) {
     if (config.state != kDead) config = walk_->localise(config, arena);
+    shared = shared && append_shared_key(config);
+  }
+  if (shared) {
+    if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
   }
   each_escape(
       escape_lists_.get(escapes_id),
@@ -413,7 +430,7 @@ uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena&
         if (after[set].state != kDead) walk_->start_in(std::move(at), after[set]);
       });
   walk_->walk_starts();
-  return keep(key);
+  return keep(key, shared);
 }
 
 // Below the root frame nothing follows: the tokens that end exactly where it returned. Those of
@@ -423,32 +440,34 @@ uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
   const uint32_t key = keys_.intern({&kNothingBelow, 1}, escapes_id + 1).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
   walk_->begin();
+  const bool shared = begin_child_key(kLastTag, escapes_id);
+  if (shared) {
+    if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
+  }
   each_escape(
       escape_lists_.get(escapes_id),
       [&](uint32_t at, uint32_t) {
         for (const uint32_t token : vocabulary_.tokens_at(at)) walk_->allow(token);
       },
       [](const MaskWalk::FreeText&, uint32_t) {});
-  return keep(key);
+  return keep(key, shared);
 }
 
-// Keeps what the walk found as the entry of a key.
-uint32_t MaskStore::keep(uint32_t key) {
-  const uint32_t id = entries_.grow();
-  Entry& entry = entries_[id];
+// --- what is kept --------------------------------------------------------------------------------
+
+uint32_t MaskStore::keep(uint32_t key, bool shared) {
   MaskWalk::Result found = walk_->take();
-  entry.text = std::move(found.text);
-  entry.dense = std::move(found.dense);
-  entry.ids = std::move(found.ids);
-  entry.unsure = std::move(found.unsure);
+  ++counters_.cold_walks;
+  counters_.visited_nodes = walk_->visited_nodes();
+  std::vector<SetId> sets;
   KeyWords words;
   words.reserve(2 * found.escapes.size());
   std::unordered_map<SetId, uint32_t> index;
   uint32_t last = 0;
   const auto number = [&](SetId returned) {
-    if (entry.sets.empty() || entry.sets[last] != returned) {
-      const auto [at, added] = index.try_emplace(returned, entry.sets.size());
-      if (added) entry.sets.push_back(returned);
+    if (sets.empty() || sets[last] != returned) {
+      const auto [at, added] = index.try_emplace(returned, sets.size());
+      if (added) sets.push_back(returned);
       last = at->second;
     }
     return last;
@@ -460,17 +479,46 @@ uint32_t MaskStore::keep(uint32_t key) {
   for (const auto& [at, returned] : found.free_escapes) {
     append_free_escape(at, number(returned), words);
   }
-  entry.escapes = escape_lists_.intern(words).id;
+  const uint32_t escapes = escape_lists_.intern(words).id;
+  auto mask = std::make_shared<SharedMask>();
+  mask->text = std::move(found.text);
+  mask->dense = std::move(found.dense);
+  mask->ids = std::move(found.ids);
+  mask->unsure = std::move(found.unsure);
+  SharedMaskRef kept;
+  if (shared && shared_list(escapes) != nullptr && number_sets(sets, mask->sets)) {
+    const auto key_words = shared_key_.words();
+    mask->key.assign(key_words.begin(), key_words.end());
+    mask->escapes = shared_lists_[escapes];
+    kept = shared_->keep(mask);
+  }
+  if (kept == nullptr) {
+    mask->key = {};
+    mask->sets = {};
+    counters_.memory_bytes += mask->memory_bytes();
+    if (mask->text != nullptr && texts_.insert(mask->text.get()).second) {
+      counters_.memory_bytes += bitmap_bytes(*mask->text);
+    }
+    kept = std::move(mask);
+  }
+  return add_entry(key, std::move(kept), escapes, std::move(sets));
+}
+
+uint32_t MaskStore::add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes,
+                              std::vector<SetId> sets) {
+  const uint32_t id = entries_.grow();
+  Entry& entry = entries_[id];
+  entry.text = mask->text.get();
+  entry.dense = mask->dense.get();
+  entry.ids = mask->ids;
+  entry.unsure = mask->unsure;
+  entry.escapes = escapes;
+  entry.sets = std::move(sets);
+  entry.mask = std::move(mask);
   if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);
   entry_of_key_[key] = id;
-  ++counters_.cold_walks;
   ++counters_.entries;
-  counters_.visited_nodes = walk_->visited_nodes();
-  counters_.memory_bytes += sizeof(Entry) + entry.memory_bytes();
-  if (entry.dense != nullptr) counters_.memory_bytes += bitmap_bytes(*entry.dense);
-  if (entry.text != nullptr && texts_.insert(entry.text.get()).second) {
-    counters_.memory_bytes += bitmap_bytes(*entry.text);
-  }
+  counters_.memory_bytes += sizeof(Entry) + heap_bytes(entry.sets);
   return id;
 }
 
@@ -478,7 +526,8 @@ std::size_t MaskStore::memory_bytes() const {
   const std::size_t unused = entries_.chunk_bytes() - entries_.size() * sizeof(Entry);
   return counters_.memory_bytes + unused +
          heap_bytes(escape_lists_, keys_, entry_of_key_, runner_) + heap::hash_table(texts_) +
-         heap_bytes(key_words_, after_, marked_) + walk_->memory_bytes();
+         heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
+         heap_bytes(key_words_, after_, marked_, shared_key_, local_lists_) + walk_->memory_bytes();
 }
 
 }  // namespace maskwright

@@ -82,6 +82,10 @@ class MaskWalk {
     touched_[token / 2048] |= uint64_t{1} << token / 32 % 64;
   }
   Result take();
+  // Instead of take(), before a walk starts.
+  void cancel() { swap_scratch(); }
+  // Of the walk.
+  RegisterPool& regs() { return arena_->regs(); }
 
   uint64_t visited_nodes() const { return visited_; }  // by all walks
   std::size_t memory_bytes() const;

@@ -65,7 +65,7 @@ CompiledGrammar::CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabu
 
 CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
                                  std::shared_ptr<const Vocabulary> vocabulary,
-                                 const CompileLimits& limits)
+                                 const CompileLimits& limits, std::shared_ptr<SharedMasks> shared)
     : CompiledGrammar(Ir::parse(ir), std::move(vocabulary), limits) {
   try {
     lower_rules();
@@ -73,14 +73,14 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
     if (error.kind() != ErrorKind::kUnsatisfiable) throw;
     throw with_blame(error, ir_, json_.get());
   }
-  finish();
+  finish(std::move(shared));
 }
 
 CompiledGrammar::CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary,
                                  const CompileLimits& limits, const RuleTables& tables)
     : CompiledGrammar(std::move(ir), std::move(vocabulary), limits) {
   rules_ = std::make_unique<RulesMachine>(ir_, store_, json_hooks(), tables);
-  finish();
+  finish(nullptr);
 }
 
 JsonHooks CompiledGrammar::json_hooks() const {
@@ -108,7 +108,7 @@ void CompiledGrammar::lower_rules() {
                                           json_hooks(), regular);
 }
 
-void CompiledGrammar::finish() {
+void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
   may_need_unspellable_ =
       !vocabulary_->byte_closed() ||
       (json_ != nullptr && !langs::completes_spellings(vocabulary_->spellable()));
@@ -117,7 +117,7 @@ void CompiledGrammar::finish() {
   }
   start_ = rules_->start();
   if (json_ != nullptr) json_->forget_outlines();
-  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_);
+  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, std::move(shared));
   mask_ids_ = std::make_unique<MaskIds>(
       std::make_shared<MaskTable>(vocabulary_->mask_words(), MaskTable::kDefaultBytes));
   update_charge();

@@ -224,6 +224,10 @@ void Matcher::read_token(uint32_t token, ConfigSet& out) {
 bool Matcher::accept_bytes(std::string_view text) {
   const std::lock_guard lock(grammar_->mutex());
   reclaim();
+  return accept_text(text);
+}
+
+bool Matcher::accept_text(std::string_view text) {
   if (now().stopped) return false;
   ConfigSet& after = family_->after;
   if (!read(text, after) || !lives(after)) return false;
@@ -240,8 +244,14 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
   } else if (!lock.try_lock()) {
     return Fill::kCold;
   }
+  const Fill result = fill(row, walk);
+  if (result == Fill::kNone) terminated();
+  return result;
+}
+
+Matcher::Fill Matcher::fill(std::span<uint32_t> row, bool walk) {
   const Step& last = now();
-  if (last.stopped) terminated();
+  if (last.stopped) return Fill::kNone;
   const uint32_t size = grammar_->vocabulary().vocab_size();
   if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return Fill::kCold;
   if (needs_search_) drop_unfinishable(row);
@@ -252,7 +262,7 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
   }
   if (last.completed && terminate_without_stop_token_ &&
       std::ranges::all_of(row, [](uint32_t word) { return word == 0; })) {
-    terminated();
+    return Fill::kNone;
   }
   for (uint32_t i = 0; i < size / 32; ++i) {
     if (row[i] != 0xFFFFFFFF) return Fill::kSome;
@@ -268,6 +278,10 @@ void Matcher::rollback(uint64_t steps) {
                 "cannot roll back " + std::to_string(steps) + " steps: only " +
                     std::to_string(now().depth) + " were taken");
   }
+  take_back(steps);
+}
+
+void Matcher::take_back(uint64_t steps) {
   for (; steps > 0; --steps) step_ = now().parent;
   reclaim();
 }
@@ -284,6 +298,10 @@ void Matcher::reset() {
 
 bool Matcher::is_terminated() const {
   const std::lock_guard lock(grammar_->mutex());
+  return has_ended();
+}
+
+bool Matcher::has_ended() const {
   return now().stopped || (terminate_without_stop_token_ && now().completed);
 }
 
@@ -350,8 +368,10 @@ std::vector<std::string> Matcher::likely_texts() const {
 
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
-                                         const CompileLimits& limits) {
-  auto grammar = std::make_shared<CompiledGrammar>(ir, std::move(vocabulary), limits);
+                                         const CompileLimits& limits,
+                                         std::shared_ptr<SharedMasks> shared) {
+  auto grammar =
+      std::make_shared<CompiledGrammar>(ir, std::move(vocabulary), limits, std::move(shared));
   check_completable(grammar);
   return grammar;
 }

@@ -38,7 +38,7 @@ void check_kind(ByteReader& reader) {
   const auto same = [](uint8_t a, std::byte b) { return static_cast<std::byte>(a) == b; };
   if (reader.left() < kVersionEnd ||
       !std::ranges::equal(kMagic, reader.bytes(kMagic.size()), same)) {
-    throw Error::stored("they do not begin as one does", "deserialize-magic");
+    throw Error::stored("their magic number is missing", "deserialize-magic");
   }
   if (reader.word() != kByteOrder) {
     throw Error::stored("their byte order is another one, expected little-endian",
@@ -86,9 +86,8 @@ std::span<const std::byte> open_envelope(std::span<const std::byte> bytes,
     throw Error::stored("their checksum is wrong: they were damaged", "deserialize-checksum");
   }
   if (!std::ranges::equal(vocabulary, fingerprint)) {
-    throw Error::stored(
-        "it was compiled for another vocabulary, expected the one that it is loaded for",
-        "deserialize-vocabulary");
+    throw Error::stored("it is of another vocabulary than the one that it is loaded for",
+                        "deserialize-vocabulary");
   }
   return bytes.subspan(kEnvelopeBytes);
 }

@@ -14,6 +14,8 @@
 
 namespace maskwright {
 
+static_assert(kIrVersion == 2, "raise kStoredVersion, which covers the version of the IR");
+
 namespace {
 
 struct LimitField {

@@ -115,12 +115,20 @@ void Vocabulary::build_children() {
   }
 }
 
+// The place of the first byte from there on that is no whitespace.
+static std::size_t skip_spaces(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(static_cast<uint8_t>(text[at]))) ++at;
+  return at;
+}
+
 void Vocabulary::find_names() {
   for (uint32_t id = 0; id < tokens_.size(); ++id) {
     const std::string_view token = text(id);
     const std::size_t first = token.find('"');
     if (first == std::string_view::npos) continue;
-    find_next_names(token);
+    next_names_.find(token, ',');
+    first_names_.find(token, '{');
+    pass_names_ = pass_names_ || passes_name(token);
     if (token.find('\\') < first || token.find("\\\"") != std::string_view::npos) {
       if (auto name = spelled_name(token)) escaped_ends_.push_back(std::move(*name));
     }
@@ -132,22 +140,33 @@ void Vocabulary::find_names() {
   make_set(escaped_ends_);
 }
 
-void Vocabulary::find_next_names(std::string_view token) {
-  for (std::size_t comma = token.find(','); comma != std::string_view::npos;
-       comma = token.find(',', comma + 1)) {
-    std::size_t at = comma + 1;
-    while (at < token.size() && is_space(static_cast<uint8_t>(token[at]))) ++at;
+void Vocabulary::Beginnings::find(std::string_view token, char before) {
+  for (std::size_t found = token.find(before); found != std::string_view::npos;
+       found = token.find(before, found + 1)) {
+    std::size_t at = skip_spaces(token, found + 1);
     if (at + 1 >= token.size() || token[at] != '"') continue;
-    next_names_.add(static_cast<uint8_t>(token[at + 1]));
-    if (token[at + 1] == '\\' && at + 2 < token.size()) next_names_escaped_ = true;
+    bytes.add(static_cast<uint8_t>(token[at + 1]));
+    if (token[at + 1] == '\\' && at + 2 < token.size()) escaped = true;
   }
 }
 
 // Behind a backslash any name but the empty one may follow, whatever it is.
-bool Vocabulary::reach_name(std::string_view text) const {
-  if (next_names_escaped_) return true;
-  if (text.empty()) return next_names_.has('"') || next_names_.has('\\');
-  return next_names_.has(static_cast<uint8_t>(text[0]));
+bool Vocabulary::Beginnings::may_be(std::string_view name) const {
+  if (escaped) return true;
+  if (name.empty()) return bytes.has('"') || bytes.has('\\');
+  return bytes.has(static_cast<uint8_t>(name[0]));
+}
+
+bool Vocabulary::passes_name(std::string_view token) {
+  const std::size_t first = token.find('"');
+  if (first == std::string_view::npos) return false;
+  for (std::size_t end = token.find('"', first + 1); end != std::string_view::npos;
+       end = token.find('"', end + 1)) {
+    const std::size_t colon = skip_spaces(token, end + 1);
+    if (colon >= token.size() || token[colon] != ':') continue;
+    if (skip_spaces(token, colon + 1) < token.size()) return true;
+  }
+  return false;
 }
 
 bool Vocabulary::quote(std::string_view text) const {

@@ -47,7 +47,11 @@ class Entry:
         self.ledger = ledger
 
 
-def new_cache(limit_bytes: int = -1) -> CompileCache[Entry]:
+def new_entry(_: Ledger) -> Entry:
+    return Entry()
+
+
+def new_cache(limit_bytes: int = -1) -> CompileCache[Entry, Ledger]:
     return CompileCache(Ledger, limit_bytes)
 
 
@@ -60,7 +64,7 @@ class Gate:
         self.calls = 0
         self.result = result
 
-    def __call__(self) -> Entry:
+    def __call__(self, _: Ledger) -> Entry:
         self.calls += 1
         self.started.set()
         assert self.go.wait(SECONDS)
@@ -69,20 +73,20 @@ class Gate:
         return self.result
 
 
-def never():
+def never(_: Ledger):
     pytest.fail("computed again")
 
 
 def test_a_hit_returns_the_same_object():
     cache = new_cache()
-    value = cache.get("a", Entry)
+    value = cache.get("a", new_entry)
     assert cache.get("a", never) is value
     stats = cache.stats()
     assert (stats.entries, stats.bytes, stats.hits, stats.misses) == (1, 10, 1, 1)
     assert (stats.evictions, stats.in_flight) == (0, 0)
 
 
-def waiting(cache: CompileCache[Entry], pool: ThreadPoolExecutor, gate: Gate, count: int):
+def waiting(cache: CompileCache[Entry, Ledger], pool: ThreadPoolExecutor, gate: Gate, count: int):
     """One thread computes, the others have been told to ask for the same key."""
     first = pool.submit(cache.get, "a", gate)
     assert gate.started.wait(SECONDS)
@@ -116,7 +120,7 @@ def test_another_key_is_not_held_up():
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(cache.get, "a", gate)
         assert gate.started.wait(SECONDS)
-        assert cache.get("b", Entry).memory_size_bytes == 10
+        assert cache.get("b", new_entry).memory_size_bytes == 10
         cache.clear()
         gate.go.set()
         assert future.result(SECONDS) is gate.result
@@ -134,7 +138,7 @@ def test_a_failure_reaches_all_and_is_not_kept():
     assert len({id(error) for error in errors if error is not gate.result}) >= 3 - (gate.calls - 1)
     assert cache.stats().entries == 0
     assert cache.stats().in_flight == 0
-    assert cache.get("a", Entry).memory_size_bytes == 10
+    assert cache.get("a", new_entry).memory_size_bytes == 10
 
 
 def test_an_error_that_cannot_be_copied_still_arrives():
@@ -158,7 +162,7 @@ def test_an_interrupted_computation_is_taken_over_by_a_waiter():
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(cache.get, "a", gate)
         assert gate.started.wait(SECONDS)
-        second = pool.submit(cache.get, "a", lambda: entry)
+        second = pool.submit(cache.get, "a", lambda _: entry)
         gate.go.set()
         assert isinstance(first.exception(SECONDS), KeyboardInterrupt)
         assert second.result(SECONDS) is entry
@@ -172,7 +176,7 @@ def test_clear_forgets_what_is_in_flight():
         assert old.started.wait(SECONDS)
         cache.clear()
         assert cache.stats().in_flight == 0
-        assert cache.get("a", lambda: new) is new
+        assert cache.get("a", lambda _: new) is new
         old.go.set()
         assert future.result(SECONDS) is old.result
     assert cache.get("a", never) is new
@@ -184,29 +188,29 @@ def test_clear_forgets_what_is_in_flight():
 def test_the_least_recently_used_go_first():
     cache = new_cache(30)
     for key in "abc":
-        cache.get(key, Entry)
+        cache.get(key, new_entry)
     cache.get("a", never)
-    cache.get("d", Entry)
+    cache.get("d", new_entry)
     assert cache.stats().evictions == 1
     for key in "cad":
         cache.get(key, never)
-    cache.get("e", lambda: Entry(25))
+    cache.get("e", lambda _: Entry(25))
     assert cache.stats().entries == 1
     assert cache.size_bytes() == 25
 
 
 def test_what_grew_goes_at_the_next_insertion():
     cache = new_cache(30)
-    cache.get("a", Entry).size = 100
-    cache.get("b", Entry)
+    cache.get("a", new_entry).size = 100
+    cache.get("b", new_entry)
     assert (cache.stats().entries, cache.size_bytes()) == (1, 10)
     cache.get("b", never)
 
 
 def test_what_grew_goes_at_the_next_hit():
     cache = new_cache(30)
-    old = cache.get("a", Entry)
-    used = cache.get("b", Entry)
+    old = cache.get("a", new_entry)
+    used = cache.get("b", new_entry)
     used.size = 25
     assert cache.get("b", never) is used
     assert cache.stats().evictions == 1
@@ -217,7 +221,7 @@ def test_what_grew_goes_at_the_next_hit():
 @pytest.mark.parametrize("ask", [CompileCache.size_bytes, lambda cache: cache.stats().bytes])
 def test_the_size_is_within_the_limit_whenever_it_is_asked_for(ask):
     cache = new_cache(30)
-    entries = [cache.get(key, Entry) for key in "abc"]
+    entries = [cache.get(key, new_entry) for key in "abc"]
     entries[2].size = 20  # 40 in all: the oldest goes
     assert ask(cache) == 30
     entries[0].size = 1000  # no longer here
@@ -230,14 +234,14 @@ def test_the_size_is_within_the_limit_whenever_it_is_asked_for(ask):
 @pytest.mark.parametrize("limit", [0, 9])
 def test_what_is_larger_than_the_limit_is_returned_and_not_kept(limit):
     cache = new_cache(limit)
-    assert cache.get("a", Entry).memory_size_bytes == 10
+    assert cache.get("a", new_entry).memory_size_bytes == 10
     assert cache.stats().entries == 0
 
 
 def test_what_is_larger_than_the_limit_drives_nothing_out():
     cache = new_cache(30)
-    kept = [cache.get(key, Entry) for key in "abc"]
-    assert cache.get("d", lambda: Entry(31)).ledger is None
+    kept = [cache.get(key, new_entry) for key in "abc"]
+    assert cache.get("d", lambda _: Entry(31)).ledger is None
     assert cache.values() == kept
     assert cache.stats().evictions == 0
 
@@ -245,7 +249,7 @@ def test_what_is_larger_than_the_limit_drives_nothing_out():
 @pytest.mark.parametrize("limit", [-1, 100])
 def test_an_insertion_asks_no_other_entry(limit):
     cache = new_cache(limit)
-    entries = [cache.get(key, Entry) for key in range(200)]
+    entries = [cache.get(key, new_entry) for key in range(200)]
     cache.get(199, never)
     cache.size_bytes()
     cache.stats()
@@ -255,11 +259,11 @@ def test_an_insertion_asks_no_other_entry(limit):
 
 def test_what_grows_after_clearing_is_not_charged():
     cache = new_cache(30)
-    old = cache.get("a", Entry)
+    old = cache.get("a", new_entry)
     cache.clear()
     old.size = 100
     assert cache.size_bytes() == 0
-    new = cache.get("a", Entry)
+    new = cache.get("a", new_entry)
     old.size = 200
     assert cache.size_bytes() == 10
     assert cache.values() == [new]
@@ -273,7 +277,7 @@ def test_many_threads_and_keys():
         barrier.wait(SECONDS)
         for i in range(200):
             key = (seed * 7 + i * 3) % 12
-            assert cache.get(key, lambda key=key: Entry(10 + key % 3)).memory_size_bytes >= 10
+            assert cache.get(key, lambda _, key=key: Entry(10 + key % 3)).memory_size_bytes >= 10
             assert cache.size_bytes() <= 50
             if i % 50 == 0:
                 cache.clear()
@@ -284,5 +288,5 @@ def test_many_threads_and_keys():
     stats = cache.stats()
     assert stats.in_flight == 0
     assert stats.hits + stats.misses == 8 * 200
-    cache.get("last", Entry)
+    cache.get("last", new_entry)
     assert cache.size_bytes() <= 50

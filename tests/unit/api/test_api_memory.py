@@ -146,10 +146,57 @@ def test_a_compiler_reports_the_sum_of_its_grammars():
     for made in compiled:
         walk(made)
         total = sum(each.memory_size_bytes for each in compiled)
+        total += compiler.stats().shared_masks.bytes
         assert compiler.get_cache_size_bytes() == total
+    assert compiler.stats().shared_masks.bytes > 0
+    assert compiler.stats().detached_bytes == 0
     compiler.clear_cache()
     fill(GrammarMatcher(compiled[0]))
     assert compiler.get_cache_size_bytes() == 0
+    assert compiler.stats().shared_masks.entries == 0
+    assert compiler.stats().detached_bytes == total
+    del compiled, made
+    assert compiler.stats().detached_bytes == 0
+
+
+def test_after_clearing_equal_work_takes_equal_memory():
+    compiler = GrammarCompiler(INFO)
+    sizes = []
+    for _ in range(3):
+        for number in range(3):
+            for kind in KINDS:
+                walk(compiler.compile_json_schema(schema(kind, number)))
+        sizes.append(compiler.get_cache_size_bytes())
+        compiler.clear_cache()
+    assert sizes[0] == sizes[1] == sizes[2] > 0
+
+
+def test_grammars_share_what_they_have_in_common():
+    compiler = GrammarCompiler(INFO)
+    for name in "ab":
+        walk(compiler.compile_json_schema({"type": "string", "maxLength": 50, "title": name}))
+    stats = compiler.stats()
+    assert stats.shared_masks.hits > 0
+    assert stats.masks > stats.cold_walks
+    assert stats.shared_masks.entries > 0
+    alone = GrammarCompiler(INFO, cache_enabled=False)
+    walk(alone.compile_json_schema({"type": "string"}))
+    assert alone.stats().shared_masks.misses == 0
+
+
+def test_grammars_of_a_past_generation_share_with_each_other_only():
+    compiler = GrammarCompiler(INFO)
+    old = [compiler.compile_json_schema({"type": "string", "title": name}) for name in "ab"]
+    compiler.clear_cache()
+    for compiled in old:
+        walk(compiled)
+    assert old[1]._core.counters()["shared_masks"] > 0
+    assert compiler.stats().shared_masks.misses == 0
+    assert compiler.stats().detached_bytes > sum(made.memory_size_bytes for made in old)
+    new = compiler.compile_json_schema({"type": "string", "title": "c"})
+    walk(new)
+    assert compiler.stats().shared_masks.misses > 0
+    assert compiler.get_cache_size_bytes() > new.memory_size_bytes
 
 
 def test_equal_work_gives_equal_sizes():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from maskwright import (
+    BatchGrammarMatcher,
     BitmaskError,
     GrammarCompiler,
     GrammarMatcher,
@@ -50,6 +51,16 @@ def test_fill(odd, matcher):
         expected = np.zeros(SHAPE, np.int32)
         matcher.fill_next_token_bitmask(expected)
         assert expected.any()
+        assert np.array_equal(base, expected)
+
+
+@pytest.mark.parametrize("odd", arrays_of("int32"))
+def test_batch_fill(odd, matcher):
+    made, base = odd.make("int32", SHAPE)
+    batch = BatchGrammarMatcher(1)
+    if used(odd, lambda array: batch.batch_fill_next_token_bitmask([matcher], array), made, base):
+        expected = np.zeros(SHAPE, np.int32)
+        matcher.fill_next_token_bitmask(expected)
         assert np.array_equal(base, expected)
 
 

@@ -71,9 +71,11 @@ def accepts(compiled: CompiledGrammar, text: str) -> bool:
     return matcher.accept_string(text) and matcher.is_completed()
 
 
-@pytest.mark.parametrize("folder", [f for f in FOLDERS if f.name != VERSION], ids=lambda f: f.name)
-def test_files_of_other_versions_are_refused(folder):
-    for path in folder.iterdir():
+def test_files_of_other_versions_are_refused():
+    others = [folder for folder in FOLDERS if folder.name != VERSION]
+    if not others:
+        pytest.skip("there is one version so far")
+    for path in (path for folder in others for path in folder.iterdir()):
         with pytest.raises(DeserializeVersionError):
             read(path)
 

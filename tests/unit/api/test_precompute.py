@@ -194,7 +194,7 @@ def test_a_forked_child_waits_for_no_thread_of_its_parent(info: TokenizerInfo) -
     compiler.compile_json_schema(SCHEMA)
     key, gate, begun = ("a key",), threading.Event(), threading.Event()
 
-    def hang() -> Any:
+    def hang(_: object) -> Any:
         begun.set()
         gate.wait(WAIT_SECONDS)
         return compiler.compile_json_schema(SCHEMA)
@@ -205,7 +205,7 @@ def test_a_forked_child_waits_for_no_thread_of_its_parent(info: TokenizerInfo) -
     child = os.fork()
     if child == 0:
         signal.alarm(WAIT_SECONDS)
-        found = compiler._cache.get(key, lambda: compiler.compile_json_schema({"type": "null"}))
+        found = compiler._cache.get(key, lambda _: compiler.compile_json_schema({"type": "null"}))
         waited = compiler._precomputer is not None and compiler._precomputer.wait(WAIT_SECONDS / 2)
         os._exit(0 if waited and cold_walks(found) > 0 else 1)
     _, status = os.waitpid(child, 0)

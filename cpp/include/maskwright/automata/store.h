@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "maskwright/automata/shared_key.h"
 #include "maskwright/support/byte_set.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
@@ -263,6 +264,12 @@ class Family {
   // Appends what decides the mask (kHasRegister). The default appends state and register content
   // (pooled).
   virtual void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key);
+  // Appends what decides the mask in any grammar for the vocabulary; false if that can't be said,
+  // with whatever words. The register is one of a walk (localise()). Configurations with equal
+  // words read the same texts of at most max_advance bytes and return behind the same, and what
+  // they return there is the same once callees are numbered as in the key. They are unsure
+  // (RegisterPool::Memory) about the same texts.
+  virtual bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key);
   // For kPooledRegister: the configuration that a mask walk starts from, with its register in `to`,
   // whose memory is kUnsure. Configurations with equal mask keys give the same one. The default
   // copies the content.
@@ -335,6 +342,10 @@ class Store {
   bool tokens_reach_name(std::string_view text) const {
     return tokens_ == nullptr || tokens_->reach_name(text);
   }
+  bool tokens_begin_name(std::string_view text) const {
+    return tokens_ == nullptr || tokens_->begin_name(text);
+  }
+  bool tokens_pass_names() const { return tokens_ == nullptr || tokens_->pass_names(); }
   uint32_t num_states() const { return contents_.size(); }
   uint32_t num_rows() const { return static_cast<uint32_t>(rows_.size()); }
   // Takes constant time.

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "maskwright/automata/shared_key.h"
 #include "maskwright/ir/ir.h"
 #include "maskwright/json/number_spec.h"
 
@@ -52,6 +53,8 @@ class Lang {
   virtual uint32_t length_horizon() = 0;
   // Any text goes on from every state, as is known without a look at them.
   virtual bool reads_everything() const { return false; }
+  // Appends what says which texts lead from the state to acceptance; false if that is too much.
+  virtual bool append_rest(uint32_t /*state*/, SharedKey& /*key*/) { return false; }
   // What it takes in memory, with all that it owns (heap_bytes.h).
   virtual std::size_t footprint() const = 0;
 };

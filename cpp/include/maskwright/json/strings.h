@@ -65,6 +65,10 @@ class KeyFamily : public Family {
   // The same, refusing the names of a set (name_set.h; unlisted names), and returning the name that
   // was read in the register.
   virtual Target start_refusing(StateId start, Reg reg, Reg names, RegisterPool& regs) = 0;
+  // The part of the shared key of a state before the opening quote that is about unlisted names;
+  // false if they differ.
+  virtual bool append_other_names(StateId start, Reg reg, const RegisterPool& regs,
+                                  SharedKey& key) = 0;
   // What it takes in memory, with all that it owns (heap_bytes.h).
   virtual std::size_t footprint() const = 0;
 };

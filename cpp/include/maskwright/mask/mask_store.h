@@ -16,6 +16,9 @@
 // its entries allow (a short walk, each time), and nodes where a walk was *unsure* are read each
 // time.
 //
+// What a walk finds is taken from and given to the masks that a compiler's grammars share
+// (shared_masks.h), where families can say what decides it in words of no grammar.
+//
 // A repeated mask costs a few look-ups and copies; a new one a walk over the part of the trie that
 // the state can read.
 #pragma once
@@ -23,11 +26,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "maskwright/automata/run.h"
 #include "maskwright/automata/way_out.h"
+#include "maskwright/mask/shared_masks.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/trie/trie.h"
 
@@ -37,14 +42,17 @@ struct MaskCounters {
   uint64_t cold_walks = 0;     // trie walks
   uint64_t visited_nodes = 0;  // trie nodes they looked at
   uint64_t entries = 0;        // masks held
-  uint64_t memory_bytes = 0;   // of the entries
+  uint64_t shared = 0;         // of those: masks that other walks had found
+  uint64_t memory_bytes = 0;   // of the entries, without what is shared
 };
 
 class MaskWalk;
 
 class MaskStore {
  public:
-  MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules);
+  // `shared`: null or of the same vocabulary.
+  MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules,
+            std::shared_ptr<SharedMasks> shared);
   ~MaskStore();
 
   // Sets the bits of all tokens that text or token symbols allow after the closed configurations;
@@ -63,18 +71,15 @@ class MaskStore {
   std::size_t memory_bytes() const;
 
  private:
-  using Bitmap = std::shared_ptr<const TokenClasses::Bitmap>;
-  // The mask is the union of what is there of the first three.
+  // The mask is the union of the first three.
   struct Entry {
-    Bitmap text;   // the words of a class; the vocabulary may have it too
-    Bitmap dense;  // all else, if that is much
-    std::vector<uint32_t> ids;
-    uint32_t escapes = 0;          // where the frame may have returned, by node (escape_lists_)
-    std::vector<SetId> sets;       // the distinct sets that it returned there
-    std::vector<uint32_t> unsure;  // trie nodes whose tokens are not decided here
-
-    // Without what is shared.
-    std::size_t memory_bytes() const { return heap_bytes(ids, sets, unsure); }
+    const TokenClasses::Bitmap* text = nullptr;
+    const TokenClasses::Bitmap* dense = nullptr;
+    std::span<const uint32_t> ids;
+    std::span<const uint32_t> unsure;  // trie nodes whose tokens are not decided here
+    uint32_t escapes = 0;              // where the frame may have returned, by node (escape_lists_)
+    std::vector<SetId> sets;           // the distinct sets that it returned there
+    SharedMaskRef mask;                // has all these
   };
   // An entry to apply, with the stacks below its last frame.
   struct Level {
@@ -111,7 +116,16 @@ class MaskStore {
   uint32_t known_entry(uint32_t key) const {
     return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
   }
-  uint32_t keep(uint32_t key);
+  // For walks from local configurations, after MaskWalk::begin(). The key begins with a tag.
+  bool append_shared_key(const Config& local);
+  bool begin_child_key(uint32_t tag, uint32_t escapes);
+  const SharedMask* shared_list(uint32_t escapes);
+  // Instead of a walk; kMissing if nobody has walked.
+  uint32_t take_shared(uint32_t key);
+  uint32_t add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes, std::vector<SetId> sets);
+  // Keeps what the walk found as the entry of a key. `shared`: under shared_key_, too.
+  uint32_t keep(uint32_t key, bool shared);
+  bool number_sets(std::span<const SetId> sets, std::vector<uint32_t>& numbered) const;
 
   static constexpr uint32_t kMissing = kNone;
 
@@ -128,11 +142,15 @@ class MaskStore {
   WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
   std::vector<uint32_t> entry_of_key_;
   StablePool<Entry> entries_;
-  std::unordered_set<const void*> texts_;  // of all entries
+  std::unordered_set<const void*> texts_;  // of all entries that are not shared
+  std::shared_ptr<SharedMasks> shared_;
+  std::vector<SharedMaskRef> shared_lists_;             // by escape list; null: not asked for
+  std::unordered_map<uint64_t, uint32_t> local_lists_;  // by number of the shared one
   MaskCounters counters_;
 
   // Scratch of one look-up.
   KeyWords key_words_;
+  SharedKey shared_key_;
   std::vector<Config> after_;
   std::vector<bool> marked_;  // stack nodes, all false between calls
 };

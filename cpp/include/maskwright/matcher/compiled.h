@@ -59,9 +59,10 @@ class GrammarMutex {
 
 class CompiledGrammar {
  public:
-  // Raises kMalformed, kUnsatisfiable, kUnsupported and kLimit errors.
+  // Raises kMalformed, kUnsatisfiable, kUnsupported and kLimit errors. `shared`: of the same
+  // vocabulary, or null.
   CompiledGrammar(std::span<const std::byte> ir, std::shared_ptr<const Vocabulary> vocabulary,
-                  const CompileLimits& limits);
+                  const CompileLimits& limits, std::shared_ptr<SharedMasks> shared = nullptr);
   // From rules that were lowered before (serialize/), checked against the IR and the vocabulary.
   // Raises kStoredFormat where no compiled grammar has such rules, and the others as above.
   CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits,
@@ -109,7 +110,7 @@ class CompiledGrammar {
   CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits);
   JsonHooks json_hooks() const;
   void lower_rules();
-  void finish();
+  void finish(std::shared_ptr<SharedMasks> shared);
   void update_charge() const;
   std::size_t measure_tables() const;
 

@@ -21,6 +21,8 @@
 
 namespace maskwright {
 
+class HeldMatcher;
+
 class Matcher {
  public:
   // stop_token_ids: replaces the vocabulary's. Raises kMatcher if there is no stop token and the
@@ -34,10 +36,11 @@ class Matcher {
   bool accept_bytes(std::string_view text);
   // How many of the tokens accept_token would accept one after the other. Changes nothing.
   std::size_t validate_tokens(std::span<const int64_t> tokens);
-  enum class Fill : uint8_t { kCold, kSome, kAll };
+  enum class Fill : uint8_t { kCold, kNone, kSome, kAll };
   // Writes vocabulary.mask_words() words. kSome: some bit below vocab_size is 0; kAll: none is;
   // kCold (only with `walk` false): nothing usable was written, since that needs a trie walk, a
-  // search or a wait for another thread. Raises kMatcher after termination.
+  // search or a wait for another thread. Raises kMatcher after termination, and never returns
+  // kNone, which says that no token can follow.
   Fill fill_bitmask(std::span<uint32_t> row, bool walk);
   // The id, in the grammar's table, of the mask that fill_bitmask() writes (mask_id.cpp); kNoMaskId
   // if it has none, which can change only with the step. None (only with `walk` false) where
@@ -79,6 +82,8 @@ class Matcher {
   const CompiledGrammar& grammar() const { return *grammar_; }
 
  private:
+  friend class HeldMatcher;
+
   struct Step {
     uint32_t parent = 0;
     uint32_t depth = 0;
@@ -127,7 +132,12 @@ class Matcher {
   uint32_t intern(std::span<const Config> configs) const;
   // Appends the step of the configurations in `set`, not yet closed.
   void push_step(ConfigSet& set, uint32_t token);
+  // What the public calls do under the mutex. fill: kNone after termination, where they raise.
   bool accept(int64_t token);
+  bool accept_text(std::string_view text);
+  Fill fill(std::span<uint32_t> row, bool walk);
+  void take_back(uint64_t steps);
+  bool has_ended() const;
   bool read(std::string_view text, ConfigSet& out);
   void add_token_symbols(std::span<const Config> from, uint32_t token, ConfigSet& out);
   // The configurations after a token, not closed; empty if it is refused.
@@ -181,7 +191,8 @@ class Matcher {
 // constructors of both do.
 std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<const Vocabulary> vocabulary,
-                                         const CompileLimits& limits);
+                                         const CompileLimits& limits,
+                                         std::shared_ptr<SharedMasks> shared = nullptr);
 
 // Raises kUnsatisfiable if they can't. For grammars that were not made by compile().
 void check_completable(const std::shared_ptr<CompiledGrammar>& grammar);

@@ -19,6 +19,8 @@ enum class ErrorKind : uint8_t {
   kTokenizer,      // a wrong vocabulary
   kStoredFormat,   // a stored form that breaks its format, or of another vocabulary
   kStoredVersion,  // a stored form of another format version
+  kBatch,          // arguments of a call for many matchers that do not fit together
+  kDraftTree,      // links that are no tree
 };
 
 class Error : public std::runtime_error {

@@ -23,6 +23,11 @@ class TokenTexts {
   // Some token goes on from one member of an object into a next one's name that may be the text:
   // it has a comma, whitespace, a quotation mark and the name's beginning.
   virtual bool reach_name(std::string_view text) const = 0;
+  // Some token goes on from a brace into a first member's name that may be the text: it has a
+  // brace, whitespace, a quotation mark and the name's beginning.
+  virtual bool begin_name(std::string_view /*text*/) const { return true; }
+  // Some token has a whole name, the colon behind it and the beginning of a value.
+  virtual bool pass_names() const { return true; }
 };
 
 }  // namespace maskwright

@@ -108,7 +108,9 @@ class Vocabulary final : public TokenTexts {
   uint32_t code_class(std::span<const CodeRange> ranges) const override {
     return classes().code_class(ranges);
   }
-  bool reach_name(std::string_view text) const override;
+  bool reach_name(std::string_view text) const override { return next_names_.may_be(text); }
+  bool begin_name(std::string_view text) const override { return first_names_.may_be(text); }
+  bool pass_names() const override { return pass_names_; }
   const TokenClasses& classes() const { return *classes_; }
   std::size_t memory_bytes() const;
 
@@ -131,7 +133,15 @@ class Vocabulary final : public TokenTexts {
   void build_children();
   void build_subtrees();
   void find_names();
-  void find_next_names(std::string_view token);
+  // How names begin in tokens that go on from another text to a name.
+  struct Beginnings {
+    ByteSet bytes;         // the first ones, quotation marks included
+    bool escaped = false;  // ... or more of an escape than its first byte
+
+    void find(std::string_view token, char before);
+    bool may_be(std::string_view name) const;
+  };
+  static bool passes_name(std::string_view token);
 
   std::vector<std::string> tokens_;
   std::vector<bool> ordinary_;
@@ -149,8 +159,9 @@ class Vocabulary final : public TokenTexts {
   std::vector<Subtree> subtrees_;
   std::vector<std::string> quoted_;        // sorted
   std::vector<std::string> escaped_ends_;  // sorted; of end_name() those with an escape
-  ByteSet next_names_;                     // first bytes of next names, quotation marks included
-  bool next_names_escaped_ = false;        // ... or more of an escape than its first byte
+  Beginnings next_names_;                  // behind a comma
+  Beginnings first_names_;                 // behind a brace
+  bool pass_names_ = false;
   std::unique_ptr<const TokenClasses> classes_;
 };
 

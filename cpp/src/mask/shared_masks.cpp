@@ -1,0 +1,153 @@
+#include "maskwright/mask/shared_masks.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "maskwright/support/heap_bytes.h"
+#include "maskwright/support/interner.h"
+
+namespace maskwright {
+
+namespace {
+
+// The tag of a list's key; those of masks begin with another one (mask_store.cpp).
+constexpr uint32_t kListTag = 0;
+// What an entry takes beside itself: its count of references, its place in the order and in the
+// tables.
+constexpr std::size_t kEntryBytes = heap_block(3 * sizeof(void*) + 8) + heap_block(5 * 8) + 2 * 8;
+constexpr std::size_t kTextBytes = heap_block(4 * 8) + 2 * 8;
+
+uint64_t random_seed() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
+  return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
+}
+
+}  // namespace
+
+std::size_t SharedMask::memory_bytes() const {
+  return heap_block(sizeof(*this) + 16) + heap_bytes(key, ids, unsure, sets) +
+         (dense == nullptr ? 0 : bitmap_bytes(*dense));
+}
+
+SharedMasks::SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes,
+                         std::shared_ptr<ByteLedger> ledger)
+    : vocabulary_(std::move(vocabulary)), limit_bytes_(limit_bytes), seed_(random_seed()) {
+  charge_.charge_to(std::move(ledger));
+}
+
+SharedMaskRef SharedMasks::find(std::span<const uint32_t> key) {
+  const uint64_t hash = hash_words(key, seed_);
+  const auto locked = lock();
+  const auto place = locked ? find_place(key, hash) : Order::iterator{};
+  if (!locked || place == order_.end()) {
+    ++misses_;
+    return nullptr;
+  }
+  ++hits_;
+  return use(place);
+}
+
+SharedMaskRef SharedMasks::list(std::span<const uint32_t> content) {
+  auto made = std::make_shared<SharedMask>();
+  made->key.reserve(content.size() + 1);
+  made->key.push_back(kListTag);
+  made->key.insert(made->key.end(), content.begin(), content.end());
+  return keep(std::move(made));
+}
+
+SharedMaskRef SharedMasks::keep(std::shared_ptr<SharedMask> mask) {
+  std::vector<SharedMaskRef> dropped;  // freed after the lock
+  const uint64_t hash = hash_words(mask->key, seed_);
+  const auto locked = lock();
+  if (!locked) return nullptr;
+  if (const auto place = find_place(mask->key, hash); place != order_.end()) return use(place);
+  const std::size_t bytes = added_bytes(*mask);
+  if (!make_room(bytes, dropped)) return nullptr;
+  if (mask->key[0] == kListTag) mask->number = next_number_++;
+  if (mask->text != nullptr) ++texts_[mask->text.get()];
+  entry_bytes_ += bytes;
+  order_.push_back(std::move(mask));
+  ++entries_;
+  by_hash_.emplace(hash, std::prev(order_.end()));
+  charge_.set(entry_bytes_);
+  return order_.back();
+}
+
+std::unique_lock<std::mutex> SharedMasks::lock() {
+  std::unique_lock locked(mutex_, std::try_to_lock);
+  for (uint32_t i = 0; i < kMaxTries && !locked; ++i) {
+    std::this_thread::yield();
+    locked.try_lock();
+  }
+  return locked;
+}
+
+SharedMasks::Order::iterator SharedMasks::find_place(std::span<const uint32_t> key, uint64_t hash) {
+  const auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    if (std::ranges::equal((*at->second)->key, key)) return at->second;
+  }
+  return order_.end();
+}
+
+SharedMaskRef SharedMasks::use(Order::iterator place) {
+  order_.splice(order_.end(), order_, place);
+  return *place;
+}
+
+std::size_t SharedMasks::added_bytes(const SharedMask& mask) const {
+  std::size_t bytes = mask.memory_bytes() + kEntryBytes;
+  if (mask.text != nullptr && !texts_.contains(mask.text.get())) {
+    bytes += bitmap_bytes(*mask.text) + kTextBytes;
+  }
+  return bytes;
+}
+
+// References are only added under the lock, so that one that is the last one stays the last.
+bool SharedMasks::make_room(std::size_t bytes, std::vector<SharedMaskRef>& dropped) {
+  if (bytes > limit_bytes_) return false;
+  uint32_t passed = 0;
+  while (entry_bytes_ > limit_bytes_ - bytes) {
+    if (order_.empty() || passed > kMaxPassed) return false;
+    const auto oldest = order_.begin();
+    if (oldest->use_count() > 1) {
+      order_.splice(order_.end(), order_, oldest);
+      ++passed;
+    } else {
+      dropped.push_back(*oldest);
+      drop(oldest);
+    }
+  }
+  return true;
+}
+
+void SharedMasks::drop(Order::iterator place) {
+  const SharedMask& mask = **place;
+  const auto [begin, end] = by_hash_.equal_range(hash_words(mask.key, seed_));
+  by_hash_.erase(
+      std::find_if(begin, end, [&](const auto& entry) { return entry.second == place; }));
+  std::size_t bytes = mask.memory_bytes() + kEntryBytes;
+  if (mask.text != nullptr) {
+    const auto text = texts_.find(mask.text.get());
+    if (--text->second == 0) {
+      texts_.erase(text);
+      bytes += bitmap_bytes(*mask.text) + kTextBytes;
+    }
+  }
+  entry_bytes_ -= bytes;
+  ++evictions_;
+  --entries_;
+  order_.erase(place);
+  charge_.set(entry_bytes_);
+}
+
+SharedMaskStats SharedMasks::stats() const {
+  return {entries_, bytes(), hits_, misses_, evictions_};
+}
+
+}  // namespace maskwright
