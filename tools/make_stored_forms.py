@@ -35,7 +35,6 @@ SCHEMA = {
     },
     "required": ["name"],
 }
-LIMITS = {"max_states": 2000, "max_targets": 500, "max_clauses": 100, "max_lang_states": 500}
 
 
 def vocabulary() -> TokenizerInfo:
@@ -62,7 +61,10 @@ def main() -> None:
     folder = FOLDER / config.get_serialization_version()
     folder.mkdir(parents=True, exist_ok=True)
     SEEDS.mkdir(parents=True, exist_ok=True)
-    for name, compiled in compile_all(GrammarCompiler(vocabulary(), **LIMITS)).items():
+    compiler = GrammarCompiler(  # limits that the fuzz target allows
+        vocabulary(), max_states=2000, max_targets=500, max_clauses=100, max_lang_states=500
+    )
+    for name, compiled in compile_all(compiler).items():
         stored = compiled.serialize()
         (folder / f"{name}.bin").write_bytes(stored)
         (folder / f"{name}.json").write_text(compiled.serialize_json() + "\n", encoding="ascii")

@@ -23,6 +23,7 @@ namespace {
 
 using Texts = nb::typed<nb::tuple, nb::str, nb::ellipsis>;
 using Loosened = nb::typed<nb::tuple, Texts, nb::ellipsis>;
+using Loaded = nb::typed<nb::tuple, CompiledGrammar, nb::bytes, bool, Texts, Loosened, Texts>;
 
 std::span<const std::byte> view(const nb::bytes& bytes) {
   return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
@@ -68,13 +69,17 @@ nb::bytes store(const CompiledGrammar& grammar, const nb::bytes& ir, const nb::b
     source.certificate.loosened.push_back({encode(entry[0]), encode(entry[1]), encode(entry[2])});
   }
   for (const nb::handle text : ignored) source.certificate.ignored.push_back(encode(text));
-  const auto bytes = maskwright::store(grammar, source, fingerprint_of(fingerprint));
+  const Fingerprint own = fingerprint_of(fingerprint);
+  const auto bytes = [&] {
+    const nb::gil_scoped_release release;
+    return maskwright::store(grammar, source, own);
+  }();
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-nb::tuple load(const nb::bytes& bytes, std::shared_ptr<Vocabulary> vocabulary,
-               const nb::bytes& fingerprint, uint32_t max_states, uint32_t max_targets,
-               uint32_t max_clauses, uint32_t max_lang_states) {
+Loaded load(const nb::bytes& bytes, std::shared_ptr<Vocabulary> vocabulary,
+            const nb::bytes& fingerprint, uint32_t max_states, uint32_t max_targets,
+            uint32_t max_clauses, uint32_t max_lang_states) {
   CompileLimits allowed;
   allowed.rules.max_states = max_states;
   allowed.json = {max_targets, max_clauses, max_lang_states};
@@ -86,9 +91,9 @@ nb::tuple load(const nb::bytes& bytes, std::shared_ptr<Vocabulary> vocabulary,
   const auto& [ir, certificate] = loaded.source;
   nb::list loosened;
   for (const auto& entry : certificate.loosened) loosened.append(decode_all(entry));
-  return nb::make_tuple(loaded.grammar, nb::bytes(ir.data(), ir.size()), certificate.exact,
-                        decode_all(certificate.narrowed), nb::tuple(loosened),
-                        decode_all(certificate.ignored));
+  return nb::borrow<Loaded>(nb::make_tuple(loaded.grammar, nb::bytes(ir.data(), ir.size()),
+                                           certificate.exact, decode_all(certificate.narrowed),
+                                           nb::tuple(loosened), decode_all(certificate.ignored)));
 }
 
 }  // namespace
@@ -96,9 +101,11 @@ nb::tuple load(const nb::bytes& bytes, std::shared_ptr<Vocabulary> vocabulary,
 void register_stored(nb::module_& m) {
   const CompileLimits limits;
   m.attr("STORED_VERSION") = maskwright::kStoredVersion;
-  m.def("store", &store, nb::arg("compiled"), nb::kw_only(), nb::arg("ir"), nb::arg("fingerprint"),
-        nb::arg("exact"), nb::arg("narrowed"), nb::arg("loosened"), nb::arg("ignored"),
-        "Return the stored form of a compiled grammar, with what it was compiled from.");
+  m.def(
+      "store", &store, nb::arg("compiled"), nb::kw_only(), nb::arg("ir"), nb::arg("fingerprint"),
+      nb::arg("exact"), nb::arg("narrowed"), nb::arg("loosened"), nb::arg("ignored"),
+      "Return the stored form of a compiled grammar, with what it was compiled from. Releases the "
+      "GIL.");
   m.def("load", &load, nb::arg("stored"), nb::arg("vocabulary"), nb::kw_only(),
         nb::arg("fingerprint"), nb::arg("max_states") = limits.rules.max_states,
         nb::arg("max_targets") = limits.json.max_targets,

@@ -115,7 +115,7 @@ class CompiledGrammar:
     @classmethod
     def deserialize(
         cls,
-        data: bytes,
+        data: bytes | bytearray | memoryview,
         tokenizer_info: TokenizerInfo,
         *,
         max_states: int | None = None,
@@ -175,6 +175,12 @@ class CompiledGrammar:
     def __reduce__(self) -> tuple[Any, ...]:
         limits = self._core.limits()
         return _load_pickled, (self.serialize(), self._tokenizer_info, limits)
+
+    def __copy__(self) -> CompiledGrammar:
+        return self  # immutable
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledGrammar:
+        return self
 
     def charge_to(self, generation: Generation | None) -> None:
         """Have a generation count this grammar from now on; None: nobody. For caches."""

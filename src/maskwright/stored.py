@@ -69,7 +69,7 @@ def dump_compiled(
 
 
 def load_compiled(
-    data: bytes, info: TokenizerInfo, limits: dict[str, int]
+    data: bytes | bytearray | memoryview, info: TokenizerInfo, limits: dict[str, int]
 ) -> tuple[_core.CompiledGrammar, bytes, Certificate]:
     """Read what `dump_compiled` has written: the core's grammar, the IR and the certificate.
 
@@ -78,12 +78,10 @@ def load_compiled(
         DeserializeFormatError: It is damaged, of another vocabulary or nothing of the kind.
         LimitExceededError: It was compiled under larger limits.
     """
-    if not isinstance(data, bytes):
-        if not isinstance(data, (bytearray, memoryview)):
-            raise TypeError(f"the stored form is a {type(data).__name__}; expected bytes")
-        data = bytes(data)
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"the stored form is a {type(data).__name__}; expected bytes")
     core, ir, exact, narrowed, loosened, ignored = _core.load(
-        data,
+        bytes(data),
         info._core,  # noqa: SLF001  of this package
         fingerprint=bytes.fromhex(info.fingerprint),
         **limits,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import copy
 import json
 import pickle
 import random
@@ -403,6 +404,11 @@ def test_text_that_is_no_json(text):
         ) as e:
             read(text)
         assert e.value.code == "invalid-json"
+
+
+def test_copies_are_the_grammar_itself():
+    assert copy.copy(GRAMMARS[0]) is GRAMMARS[0]
+    assert copy.deepcopy([GRAMMARS[0]])[0] is GRAMMARS[0]
 
 
 def test_pickles_carry_the_vocabulary_once():
