@@ -145,6 +145,7 @@ class TextsEngine:
             json.dumps(value, ensure_ascii=False).encode() for value in output_format["enum"]
         )
 
-    def constraint(self, compiled: Any) -> Constraint:
+    def constraint(self, compiled: Any, max_tokens: int) -> Constraint:
+        del max_tokens
         matcher = TextsMatcher(compiled, self._vocabulary)
         return GrammarConstraint(matcher, self._vocabulary.vocab_size, apply_mask)

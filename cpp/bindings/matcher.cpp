@@ -186,9 +186,10 @@ It has after a stop token; with ``terminate_without_stop_token``, whenever it is
 
 void register_matcher(nb::module_& m) {
   nb::class_<Matcher>(m, "Matcher", "Follows tokens; see maskwright.GrammarMatcher.")
-      .def(nb::init<std::shared_ptr<CompiledGrammar>, std::optional<std::vector<uint32_t>>, bool>(),
+      .def(nb::init<std::shared_ptr<CompiledGrammar>, std::optional<std::vector<uint32_t>>, bool,
+                    std::optional<uint64_t>>(),
            nb::arg("compiled"), nb::kw_only(), nb::arg("stop_token_ids") = nb::none(),
-           nb::arg("terminate_without_stop_token") = false)
+           nb::arg("terminate_without_stop_token") = false, nb::arg("token_budget") = nb::none())
       .def("accept_token", &accept_token, nb::arg("token"))
       .def(
           "accept_bytes",
@@ -217,6 +218,11 @@ void register_matcher(nb::module_& m) {
           nb::arg("ahead"), "The longest token at each place, as far as there is one.")
       .def("recent_text", &recent_text, nb::arg("max_bytes"),
            "The last bytes accepted, none from before a token that is no text.")
+      .def("min_tokens_to_finish", &Matcher::min_tokens_to_finish,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "So many tokens complete the text for sure. Releases the GIL.")
+      .def_prop_rw("remaining_tokens", &Matcher::remaining_tokens, &Matcher::set_remaining_tokens,
+                   nb::arg("tokens").none(), "What is left of the budget; None without one.")
       .def_prop_ro("num_steps", &Matcher::num_steps)
       .def_prop_ro("memory_bytes", &Matcher::memory_bytes,
                    "Of the steps, stacks and registers that the matcher and its forks hold.")
@@ -224,10 +230,10 @@ void register_matcher(nb::module_& m) {
                    [](const Matcher& matcher) { return matcher.stop_token_ids(); });
   nb::class_<MatcherBase>(m, "MatcherBase", "A matcher's calls in a decode loop.")
       .def(nb::init<std::shared_ptr<CompiledGrammar>, std::optional<std::vector<uint32_t>>, bool,
-                    std::optional<double>>(),
+                    std::optional<double>, std::optional<uint64_t>>(),
            nb::arg("compiled"), nb::arg("stop_token_ids").none(),
            nb::arg("terminate_without_stop_token"), nb::arg("default_temperature").none(),
-           "Starts at the empty text.")
+           nb::arg("token_budget") = nb::none(), "Starts at the empty text.")
       .def(nb::init<const MatcherBase&>(), nb::arg("origin"), "Starts as a fork of the other one.")
       .def("accept_token", &accept_next, nb::arg("token_id"), nb::kw_only(),
            nb::arg("debug_print") = false,

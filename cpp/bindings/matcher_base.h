@@ -12,8 +12,8 @@
 struct MatcherBase {
   MatcherBase(std::shared_ptr<maskwright::CompiledGrammar> compiled,
               std::optional<std::vector<uint32_t>> stop_token_ids, bool terminate,
-              std::optional<double> temperature)
-      : matcher(std::move(compiled), std::move(stop_token_ids), terminate),
+              std::optional<double> temperature, std::optional<uint64_t> token_budget)
+      : matcher(std::move(compiled), std::move(stop_token_ids), terminate, token_budget),
         default_temperature(temperature) {}
   maskwright::Matcher matcher;
   std::optional<double> default_temperature;

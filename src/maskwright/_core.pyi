@@ -375,7 +375,7 @@ def check_ir(ir: bytes) -> None:
 class Matcher:
     """Follows tokens; see maskwright.GrammarMatcher."""
 
-    def __init__(self, compiled: CompiledGrammar, *, stop_token_ids: Sequence[int] | None = None, terminate_without_stop_token: bool = False) -> None: ...
+    def __init__(self, compiled: CompiledGrammar, *, stop_token_ids: Sequence[int] | None = None, terminate_without_stop_token: bool = False, token_budget: int | None = None) -> None: ...
 
     def accept_token(self, token: object) -> bool: ...
 
@@ -414,6 +414,16 @@ class Matcher:
     def recent_text(self, max_bytes: int) -> bytes:
         """The last bytes accepted, none from before a token that is no text."""
 
+    def min_tokens_to_finish(self) -> int:
+        """So many tokens complete the text for sure. Releases the GIL."""
+
+    @property
+    def remaining_tokens(self) -> int | None:
+        """What is left of the budget; None without one."""
+
+    @remaining_tokens.setter
+    def remaining_tokens(self, tokens: int | None) -> None: ...
+
     @property
     def num_steps(self) -> int: ...
 
@@ -430,7 +440,7 @@ class MatcherBase:
     """A matcher's calls in a decode loop."""
 
     @overload
-    def __init__(self, compiled: CompiledGrammar, stop_token_ids: Sequence[int] | None, terminate_without_stop_token: bool, default_temperature: float | None) -> None:
+    def __init__(self, compiled: CompiledGrammar, stop_token_ids: Sequence[int] | None, terminate_without_stop_token: bool, default_temperature: float | None, token_budget: int | None = None) -> None:
         """Starts at the empty text."""
 
     @overload

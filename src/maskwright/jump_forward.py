@@ -174,6 +174,7 @@ class _Canonical:
         if end < len(self._forced):
             return chr(self._forced[end]) in _DIGITS
         twin = self._core.fork()
+        twin.remaining_tokens = None
         twin.accept_bytes(self._forced)
         return any(twin.accept_bytes(digit.encode()) for digit in _DIGITS)
 

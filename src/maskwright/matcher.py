@@ -8,6 +8,7 @@ Python frame.
 from __future__ import annotations
 
 import logging
+import operator
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["GrammarMatcher"]
 
 _logger = logging.getLogger(__name__)
+_LARGEST_BUDGET = 2**32 - 2  # what the core counts; more is the same
+
+
+def _checked_budget(name: str, tokens: int | None) -> int | None:
+    """Return a number of tokens as the core takes it."""
+    if tokens is None:
+        return None
+    number = operator.index(tokens)
+    if number < 0:
+        raise ValueError(f"{name} is {number}; expected 0 or more tokens, or None for no bound")
+    return min(number, _LARGEST_BUDGET)
 
 
 class GrammarMatcher(_core.MatcherBase):
@@ -45,10 +57,17 @@ class GrammarMatcher(_core.MatcherBase):
             the grammar allows it.
         max_rollback_tokens: Accepted for compatibility, without effect: rollback has no bound.
         default_temperature: What `temperature` returns; for the caller's sampler.
+        token_budget: The most tokens that may be accepted, the stop token included where there is
+            one. A token is then allowed only if the text can still be completed with what is left
+            behind it (`min_tokens_to_finish`), so the text is always complete within the budget.
+            None: no bound.
 
     Raises:
         MatcherError: There is no stop token and ``terminate_without_stop_token`` is False
-            (``matcher-no-stop-token``).
+            (``matcher-no-stop-token``); or the budget is less than the text takes, and the message
+            says how much that is (``matcher-budget-too-small``), or that is not known
+            (``matcher-no-known-end``).
+        ValueError: ``token_budget`` is negative.
         TokenizerError: A stop token is outside the vocabulary (``tokenizer-id-out-of-range``).
         TypeError: ``compiled_grammar`` is no `CompiledGrammar`, or a stop token no int.
 
@@ -60,6 +79,14 @@ class GrammarMatcher(_core.MatcherBase):
         (False, True, True)
         >>> matcher.accept_token(2), matcher.is_terminated()
         (True, True)
+
+        Under a budget the last tokens are those that complete the text:
+
+        >>> info = TokenizerInfo(["[", "]", "</s>"], stop_token_ids=2)
+        >>> compiled = GrammarCompiler(info).compile_grammar('root ::= "[" root? "]"')
+        >>> matcher = GrammarMatcher(compiled, token_budget=5)
+        >>> matcher.validate_tokens([0, 0, 0]), matcher.validate_tokens([0, 0, 1, 1, 2])
+        (2, 5)
     """
 
     __slots__ = (
@@ -75,6 +102,7 @@ class GrammarMatcher(_core.MatcherBase):
         terminate_without_stop_token: bool = False,
         max_rollback_tokens: int = -1,
         default_temperature: float | None = None,
+        token_budget: int | None = None,
     ) -> None:
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise TypeError(
@@ -89,7 +117,8 @@ class GrammarMatcher(_core.MatcherBase):
             check_ids("stop token id", stops, size, "the compiled grammar's tokenizer")
         core = compiled_grammar._core  # noqa: SLF001  of this package
         ends_by_itself = bool(terminate_without_stop_token)
-        _core.MatcherBase.__init__(self, core, stops, ends_by_itself, default_temperature)
+        budget = _checked_budget("token_budget", token_budget)
+        _core.MatcherBase.__init__(self, core, stops, ends_by_itself, default_temperature, budget)
         self._compiled_grammar = compiled_grammar
 
     @property
@@ -110,6 +139,49 @@ class GrammarMatcher(_core.MatcherBase):
     def max_rollback_tokens(self) -> int:
         """Always -1: rollback has no bound."""
         return -1
+
+    def min_tokens_to_finish(self) -> int:
+        """Return how many more tokens complete the text for sure, a stop token included.
+
+        The number is never too small: there are so many tokens that do. It is the least one for
+        literals, punctuation and other parts with few texts; elsewhere it can be too large, if a
+        longer text takes fewer tokens, by what the shortest text takes more. 0 after a stop token.
+        While a matcher has a budget, the number is at most `remaining_tokens`.
+
+        Raises:
+            MatcherError: No such tokens are known (``matcher-no-known-end``). It takes a vocabulary
+                in which not every byte is a token, or a shortest text of many thousand bytes.
+
+        Example:
+            >>> from maskwright import GrammarCompiler, TokenizerInfo
+            >>> info = TokenizerInfo(["a", "b", "ab", "</s>"], stop_token_ids=3)
+            >>> GrammarMatcher(GrammarCompiler(info).compile_regex("abb+")).min_tokens_to_finish()
+            3
+        """
+        return self._core.min_tokens_to_finish()
+
+    @property
+    def remaining_tokens(self) -> int | None:
+        """What is left of the token budget; None without one.
+
+        Each accepted token takes one off, a stop token too. `accept_string` takes none off, since
+        it is not known which tokens the text is; it refuses text behind which what is left would
+        not do. `rollback` gives back what was left before, `reset` the whole budget, and a fork
+        has what its origin has.
+
+        It can be set, to None as well, and holds from this step on: what was left at earlier steps
+        comes back with `rollback`.
+
+        Raises:
+            MatcherError: It is set to less than `min_tokens_to_finish`
+                (``matcher-budget-too-small``); nothing changed.
+            ValueError: It is set to a negative number.
+        """
+        return self._core.remaining_tokens
+
+    @remaining_tokens.setter
+    def remaining_tokens(self, tokens: int | None) -> None:
+        self._core.remaining_tokens = _checked_budget("remaining_tokens", tokens)
 
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
         """Append text, whatever tokens it could be; one step for `rollback`.
@@ -234,7 +306,8 @@ class GrammarMatcher(_core.MatcherBase):
         It is the longest one, up to 64 KiB, in whole code points: empty if the text may end here, a
         token that is no text may come next, or the position is inside a code point. Where not every
         byte is a token of its own, a search over the tokens decides what they can spell; if it
-        gives up, the string is shorter than it could be, never longer.
+        gives up, the string is shorter than it could be, never longer. A token budget, which may
+        force more, is not looked at.
 
         Example:
             >>> from maskwright.testing import _get_matcher_from_grammar
@@ -253,12 +326,17 @@ class GrammarMatcher(_core.MatcherBase):
         accepts each of them in turn.
 
         If the vocabulary has no encoder (`TokenizerInfo.has_encoder`), they are the longest tokens
-        that fit, from left to right, which is not always the tokenizer's choice.
+        that fit, from left to right, which is not always the tokenizer's choice. Under a token
+        budget those are left out for which it would not do.
 
         Raises:
             TokenizerError: The tokenizer needs a package that is not installed.
         """
-        return find_jump_forward_tokens(self._core, self._compiled_grammar.tokenizer_info)
+        core = self._core
+        token_ids = find_jump_forward_tokens(core, self._compiled_grammar.tokenizer_info)
+        if core.remaining_tokens is None:
+            return token_ids
+        return token_ids[: core.validate_tokens(token_ids)]
 
     def reset(self) -> None:
         """Go back to the empty text; the history is forgotten, in forks it is not."""

@@ -79,6 +79,7 @@ bool HeldMatcher::same_mask(const HeldMatcher& other) const {
   const Matcher& a = *matcher_;
   const Matcher& b = *other.matcher_;
   if (a.grammar_ != b.grammar_ || a.now().stopped || b.now().stopped) return false;
+  if (a.now().left != kUnbounded || b.now().left != kUnbounded) return false;
   if (a.now().completed != b.now().completed ||
       a.terminate_without_stop_token_ != b.terminate_without_stop_token_ ||
       a.stop_token_ids_ != b.stop_token_ids_) {

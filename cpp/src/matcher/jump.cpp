@@ -22,21 +22,6 @@ namespace {
 
 constexpr uint32_t kRootNode = 0;
 
-// The bytes that the configurations have edges for: not fewer than can be read.
-std::bitset<256> candidates(std::span<const Config> configs, Store& store) {
-  std::bitset<256> bytes;
-  for (const Config& config : configs) {
-    const State& state = store.state(config.state);
-    if ((state.flags & kWhitespace) != 0 && config.run < state.whitespace_limit) {
-      for (const uint8_t space : kSpaces) bytes.set(space);
-    }
-    for (const Edge& edge : store.row(config.state).edges) {
-      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) bytes.set(byte);
-    }
-  }
-  return bytes;
-}
-
 // The child of a trie node, or the root for none.
 uint32_t child_of(const Vocabulary& vocabulary, uint32_t node, uint8_t byte) {
   for (uint32_t child = node + 1; child < vocabulary.next(node); child = vocabulary.next(child)) {
@@ -55,6 +40,22 @@ uint32_t node_of(const Vocabulary& vocabulary, std::string_view text) {
 }
 
 }  // namespace
+
+// The bytes that the configurations have edges for: not fewer than can be read.
+std::bitset<256> Matcher::readable_bytes(std::span<const Config> configs) const {
+  Store& store = grammar_->store();
+  std::bitset<256> bytes;
+  for (const Config& config : configs) {
+    const State& state = store.state(config.state);
+    if ((state.flags & kWhitespace) != 0 && config.run < state.whitespace_limit) {
+      for (const uint8_t space : kSpaces) bytes.set(space);
+    }
+    for (const Edge& edge : store.row(config.state).edges) {
+      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) bytes.set(byte);
+    }
+  }
+  return bytes;
+}
 
 // A place in a text that is longer than the tokens accepted.
 struct Matcher::Ahead {
@@ -97,7 +98,7 @@ bool Matcher::advance(const Ahead& from, uint8_t byte, Ahead& to) {
 
 // The only byte that can be read, and the place behind it.
 bool Matcher::find_forced(const Ahead& from, uint8_t& byte, Ahead& to) {
-  const std::bitset<256> bytes = candidates(configs(from.closed.configs), grammar_->store());
+  const std::bitset<256> bytes = readable_bytes(configs(from.closed.configs));
   std::vector<std::pair<uint8_t, Ahead>> found;
   for (uint32_t candidate = 0; candidate < bytes.size(); ++candidate) {
     Ahead after;
@@ -223,7 +224,7 @@ std::string Matcher::recent_text(std::size_t max_bytes) const {
   const std::lock_guard lock(grammar_->mutex());
   std::vector<std::string_view> texts;
   std::size_t bytes = 0;
-  for (uint32_t step = step_; step != kRoot && bytes < max_bytes;) {
+  for (uint32_t step = step_; family_->steps[step].depth != 0 && bytes < max_bytes;) {
     const Step& at = family_->steps[step];
     const std::string_view text = at.token == kText
                                       ? std::string_view(family_->texts[at.num_texts - 1])

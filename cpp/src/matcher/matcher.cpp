@@ -19,12 +19,14 @@ std::span<const uint32_t> words_of(std::span<const Config> configs) {
 // Stacks, registers and configurations that nobody needs, up to which they are kept: the same step
 // is often taken again.
 constexpr uint32_t kKept = 4096;
+// The same where they belong to what is known about completions, which takes longer to find.
+constexpr uint32_t kKeptWithBudget = 65536;
 
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
                  std::optional<std::vector<uint32_t>> stop_token_ids,
-                 bool terminate_without_stop_token)
+                 bool terminate_without_stop_token, std::optional<uint64_t> token_budget)
     : grammar_(std::move(grammar)), terminate_without_stop_token_(terminate_without_stop_token) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   if (stop_token_ids.has_value()) {
@@ -48,8 +50,16 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
   }
   needs_search_ = needs_search();
   endless_names_ = !needs_search_ || spells_endless_names();
-  const std::lock_guard lock(grammar_->mutex());
-  start();
+  {
+    const std::lock_guard lock(grammar_->mutex());
+    start();
+  }
+  if (token_budget.has_value()) {
+    check_budget(*token_budget, "token_budget");
+    const std::lock_guard lock(grammar_->mutex());
+    token_budget_ = static_cast<uint32_t>(std::min<uint64_t>(*token_budget, kUnbounded - 1));
+    family_->steps[step_].left = token_budget_;
+  }
 }
 
 void Matcher::start() {
@@ -63,8 +73,9 @@ void Matcher::start() {
                 "no sequence of the vocabulary's tokens spells a complete text of the grammar; "
                 "check that the tokenizer belongs to the model, or add tokens of single bytes");
   }
-  push_step(first, kText);
+  push_step(first, kText, {});
   family_->steps[step_].depth = 0;
+  family_->steps[step_].left = token_budget_;
 }
 
 void Matcher::terminated() {
@@ -77,6 +88,7 @@ uint32_t Matcher::Family::append(Step step) {
   step.arena_size = arena.size();
   step.num_configs = configs.size();
   step.num_texts = texts.size();
+  step.num_plans = plans.size();
   const uint32_t id = steps.grow();
   steps[id] = step;
   return id;
@@ -86,9 +98,11 @@ void Matcher::Family::truncate(uint32_t step) {
   const Step& last = steps[step];
   steps.truncate(step + 1);
   texts.truncate(last.num_texts);
+  plans.truncate(last.num_plans);
   const uint32_t unused =
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
-  if (unused <= kKept) return;
+  if (unused <= (budget == nullptr ? kKept : kKeptWithBudget)) return;
+  budget = nullptr;
   arena.truncate(last.arena_size);
   depths.resize(std::min<std::size_t>(depths.size(), last.arena_size.nodes));
   configs.truncate(last.num_configs);
@@ -125,9 +139,12 @@ Matcher::Closed Matcher::close_and_intern(ConfigSet& set) {
   return {intern(set.configs()), completed};
 }
 
-void Matcher::push_step(ConfigSet& set, uint32_t token) {
+void Matcher::push_step(ConfigSet& set, uint32_t token, const Step& cost) {
   const bool completed = close(set);
   Step step;
+  step.left = cost.left;
+  step.plan = cost.plan;
+  step.plan_at = cost.plan_at;
   step.parent = step_;
   step.depth = now().depth + 1;
   step.token = token;
@@ -184,13 +201,16 @@ bool Matcher::accept(int64_t token) {
     step.depth = last.depth + 1;
     step.token = id;
     step.stopped = true;
+    if (step.left != kUnbounded) --step.left;
     step_ = family_->append(step);
     return true;
   }
   ConfigSet& after = family_->after;
   read_token(id, after);
   if (!lives(after)) return false;
-  push_step(after, id);
+  Step cost;
+  if (last.left != kUnbounded && !fits_after(id, after, cost)) return false;
+  push_step(after, id, cost);
   return true;
 }
 
@@ -231,8 +251,15 @@ bool Matcher::accept_text(std::string_view text) {
   if (now().stopped) return false;
   ConfigSet& after = family_->after;
   if (!read(text, after) || !lives(after)) return false;
+  Step cost;
+  cost.left = now().left;
+  if (cost.left != kUnbounded) {
+    ConfigSet closed = after;
+    close(closed);
+    if (!fits(closed.configs(), cost.left)) return false;
+  }
   family_->texts[family_->texts.grow()] = text;
-  push_step(after, kText);
+  push_step(after, kText, cost);
   return true;
 }
 
@@ -253,8 +280,10 @@ Matcher::Fill Matcher::fill(std::span<uint32_t> row, bool walk) {
   const Step& last = now();
   if (last.stopped) return Fill::kNone;
   const uint32_t size = grammar_->vocabulary().vocab_size();
+  if (!walk && last.left != kUnbounded && !is_far_from_budget()) return Fill::kCold;
   if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return Fill::kCold;
   if (needs_search_) drop_unfinishable(row);
+  if (last.left != kUnbounded) drop_beyond_budget(row);
   const bool may_stop = last.completed && !terminate_without_stop_token_;
   for (const uint32_t id : stop_token_ids_) {
     const uint32_t bit = 1U << id % 32;

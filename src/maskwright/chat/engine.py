@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from maskwright.chat.constraint import Constraint, GrammarConstraint
 from maskwright.chat.plain_spelling import PlainConstraint, PlainSpelling
+from maskwright.errors import MatcherError
 
 if TYPE_CHECKING:
+    from maskwright.matcher import GrammarMatcher
     from maskwright.tokenizers import VocabularyData
 
 
@@ -27,8 +29,8 @@ class GrammarEngine(Protocol):
         """Compile a schema or a grammar."""
         ...
 
-    def constraint(self, compiled: Any) -> Constraint:
-        """A fresh constraint for one generation."""
+    def constraint(self, compiled: Any, max_tokens: int) -> Constraint:
+        """A fresh constraint for one generation, complete within so many tokens if it can be."""
         ...
 
 
@@ -67,8 +69,15 @@ class MaskwrightEngine:
             return self._compiler.compile_grammar(output_format), False
         return self._compiler.compile_json_schema(output_format, any_whitespace=False), True
 
-    def constraint(self, compiled: Any) -> Constraint:
-        """A fresh matcher; without a stop token the text ends as soon as it is complete."""
+    def constraint(self, compiled: Any, max_tokens: int) -> Constraint:
+        """A fresh matcher; without a stop token the text ends as soon as it is complete.
+
+        The text is complete within `max_tokens`, unless it is not known how many tokens it takes at
+        least, as it may be where the vocabulary cannot spell every text.
+
+        Raises:
+            MatcherError: The format takes more tokens than that (``matcher-budget-too-small``).
+        """
         from maskwright.bitmask import apply_token_bitmask_inplace
         from maskwright.matcher import GrammarMatcher
 
@@ -76,7 +85,22 @@ class MaskwrightEngine:
         matcher = GrammarMatcher(
             grammar, terminate_without_stop_token=not self._vocabulary.stop_token_ids
         )
+        _set_budget(matcher, max_tokens)
         size = self._vocabulary.vocab_size
         if not is_json:
             return GrammarConstraint(matcher, size, apply_token_bitmask_inplace)
         return PlainConstraint(matcher, size, apply_token_bitmask_inplace, self._spelling)
+
+
+def _set_budget(matcher: GrammarMatcher, max_tokens: int) -> None:
+    try:
+        least = matcher.min_tokens_to_finish()
+    except MatcherError:
+        return  # not known: the limit may cut the text off
+    if max_tokens < least:
+        raise MatcherError(
+            f"max_tokens, or what the context of the model has place for, is {max_tokens}, but the "
+            f"format takes {least} tokens to be complete; allow at least {least}",
+            code="matcher-budget-too-small",
+        )
+    matcher.remaining_tokens = max_tokens

@@ -87,7 +87,7 @@ def generate(
         ModelError: The prompt is empty or leaves no room in the context.
         ValueError: `max_tokens` is below 1.
     """
-    limit = _token_limit(model, prompt_ids, max_tokens)
+    limit = token_limit(model, prompt_ids, max_tokens)
     clock = _Clock()
     tokens: list[int] = []
     writer = _TextWriter(on_text)
@@ -151,7 +151,13 @@ def _choose(logits: NDArray[np.float32], constraint: Constraint, sampler: Sample
         logits[token] = -math.inf
 
 
-def _token_limit(model: LanguageModel, prompt_ids: Sequence[int], max_tokens: int) -> int:
+def token_limit(model: LanguageModel, prompt_ids: Sequence[int], max_tokens: int) -> int:
+    """Return how many tokens can be generated: `max_tokens`, or what the context has room for.
+
+    Raises:
+        ModelError: The prompt is empty or leaves no room in the context.
+        ValueError: `max_tokens` is below 1.
+    """
     if max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; expected at least 1")
     if not prompt_ids:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.chat.constraint import Constraint, FreeText
 from maskwright.chat.engine import GrammarEngine, MaskwrightEngine
-from maskwright.chat.generate import OnText, OnToken, generate
+from maskwright.chat.generate import OnText, OnToken, generate, token_limit
 from maskwright.chat.llama_cpp_model import LlamaCppModel
 from maskwright.chat.result import Result
 from maskwright.chat.sampling import Sampler, SamplingParameters
@@ -100,7 +100,8 @@ class Session:
             prompt: What the user says, or a whole list of chat messages.
             format: A JSON Schema (object, Boolean or JSON text), a pydantic model class or another
                 type with a schema, a `Grammar`, or None for free text.
-            max_tokens: The most tokens to generate; the result says if they were too few.
+            max_tokens: The most tokens to generate. Text that is held to a format is complete
+                within them; free text may be cut off, and the result says so.
             temperature: 0 takes the most likely token at each step.
             top_p: Sample from the most likely tokens that together reach this probability.
             top_k: Sample from this many of the most likely tokens; 0 for all.
@@ -115,14 +116,16 @@ class Session:
         Raises:
             GrammarError: The format cannot be used; the message says why and where.
             LimitExceededError: The format is beyond a limit.
+            MatcherError: The format takes more tokens than `max_tokens`; the message says how many.
             ModelError: The prompt does not fit, or the model fails.
             ValueError: A sampling parameter is out of range.
             pydantic.ValidationError: A validator of the model class refuses the text.
         """
         sampler = Sampler(SamplingParameters(temperature, top_p, top_k, min_p, seed))
-        constraint, compile_seconds = self._constraint(format)
+        compiled, compile_seconds = self._compile(format)
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         prompt_ids = self.model.tokenize(self.model.render_chat(messages))
+        constraint = self._constraint(compiled, token_limit(self.model, prompt_ids, max_tokens))
         generation = generate(
             self.model,
             prompt_ids,
@@ -147,14 +150,19 @@ class Session:
             self._engine = MaskwrightEngine(self.model.vocabulary)
         return self._engine
 
-    def _constraint(self, output_format: Any) -> tuple[Constraint, float]:
-        """The rules of one generation, and the seconds it took to compile them."""
+    def _compile(self, output_format: Any) -> tuple[Any, float]:
+        """The compiled format, None for free text, and the seconds that took."""
         if output_format is None:
-            return FreeText(self.model.vocabulary.stop_token_ids), 0.0
+            return None, 0.0
         engine = self._machinery()
         start = perf_counter()
-        compiled = engine.compile(output_format)
-        return engine.constraint(compiled), perf_counter() - start
+        return engine.compile(output_format), perf_counter() - start
+
+    def _constraint(self, compiled: Any, max_tokens: int) -> Constraint:
+        """The rules of one generation."""
+        if compiled is None:
+            return FreeText(self.model.vocabulary.stop_token_ids)
+        return self._machinery().constraint(compiled, max_tokens)
 
     def _parse(self, text: str, output_format: Any) -> Any:
         if output_format is None or self._machinery().is_grammar(output_format):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import random
 import threading
@@ -178,10 +177,6 @@ def test_a_vocabulary_that_cannot_spell_every_text_has_no_ids():
     assert matcher.next_mask_id() == -1
 
 
-@pytest.mark.skipif(
-    "token_budget" not in inspect.signature(GrammarMatcher.__init__).parameters,
-    reason="matchers have no token budget yet",
-)
 def test_a_budget_tells_masks_apart():
     """A matcher that must come to an end has other masks than one that need not."""
     compiled = GrammarCompiler(INFO).compile_json_schema({"type": "array"}, strict_mode=False)

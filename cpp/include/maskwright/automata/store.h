@@ -242,6 +242,8 @@ class Family {
   virtual StateId unhindered(const Edge& edge);
   // How many code points of a free run can be read; no more than that can.
   virtual uint32_t free_length(StateId state, Reg reg);
+  // The register only counts what a free run has read, and no more can follow with a larger one.
+  virtual bool only_counts(StateId state);
   // A backslash begins an escape of any code point, which leads back to the state like the others.
   virtual bool reads_escapes(StateId state);
   // All texts of a class can be read from here that begin at most so many code points, and no

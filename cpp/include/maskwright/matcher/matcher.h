@@ -8,6 +8,7 @@
 // may be used from several threads, one matcher from one thread at a time.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,12 +28,16 @@ class Matcher {
  public:
   // stop_token_ids: replaces the vocabulary's. Raises kMatcher if there is no stop token and the
   // text alone doesn't terminate.
+  // token_budget: the most tokens that may be accepted, a stop token among them; none: no bound.
+  // Raises kMatcher if it is below min_tokens_to_finish().
   Matcher(std::shared_ptr<CompiledGrammar> grammar,
-          std::optional<std::vector<uint32_t>> stop_token_ids, bool terminate_without_stop_token);
+          std::optional<std::vector<uint32_t>> stop_token_ids, bool terminate_without_stop_token,
+          std::optional<uint64_t> token_budget = std::nullopt);
 
   // False, and nothing changed, for everything the mask refuses, out-of-range ids included.
   bool accept_token(int64_t token);
-  // One step for the whole text, or nothing.
+  // One step for the whole text, or nothing. It takes nothing off a budget, but is refused if what
+  // is left would not do for the rest.
   bool accept_bytes(std::string_view text);
   // How many of the tokens accept_token would accept one after the other. Changes nothing.
   std::size_t validate_tokens(std::span<const int64_t> tokens);
@@ -50,6 +55,16 @@ class Matcher {
   void rollback(uint64_t steps);
   void reset();
   Matcher fork() const { return *this; }
+
+  // Budgets (budget.cpp).
+  // So many tokens complete the text for sure, a stop token among them if there is one. Raises
+  // kMatcher if none are known.
+  uint64_t min_tokens_to_finish();
+  // What is left of the budget; none without one.
+  std::optional<uint64_t> remaining_tokens() const;
+  // From this step on; steps before it keep theirs. Raises kMatcher if it is below
+  // min_tokens_to_finish().
+  void set_remaining_tokens(std::optional<uint64_t> tokens);
 
   bool is_terminated() const;
   // The text so far is complete.
@@ -92,13 +107,21 @@ class Matcher {
     Config lone;                // the only one, if kLone
     bool completed = false;
     bool stopped = false;  // by a stop token
+    // Of the budget.
+    uint32_t left = kUnbounded;
+    // The tokens of family.plans[plan] from plan_at on complete the text; kNone: as least() says.
+    uint32_t plan = kNone;
+    uint32_t plan_at = 0;
     // What the family held after this step. All that the step and those before it refer to.
     Arena::Size arena_size{};
     uint32_t num_configs = 0;
     uint32_t num_texts = 0;
+    uint32_t num_plans = 0;
   };
   static constexpr uint32_t kText = 0xFFFFFFFF;  // no token: the newest of the texts
   static constexpr uint32_t kLone = 0xFFFFFFFF;
+  class Budget;
+  using Plan = std::vector<uint32_t>;  // tokens that complete a text
   struct Family {
     explicit Family(CompiledGrammar& grammar) : runner(grammar.store(), grammar.rules()) {}
     Arena arena;
@@ -110,7 +133,9 @@ class Matcher {
     std::vector<SetId> returned;
     // By interned configurations (finish.cpp).
     std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
-    std::vector<uint32_t> depths;  // by stack node, as far as asked for
+    std::vector<uint32_t> depths;    // by stack node, as far as asked for
+    std::shared_ptr<Budget> budget;  // null until it is asked for
+    StablePool<Plan> plans;          // that steps follow
 
     // Appends a step that has all but its sizes.
     uint32_t append(Step step);
@@ -131,7 +156,8 @@ class Matcher {
   std::span<const Config> configs(uint32_t id) const;
   uint32_t intern(std::span<const Config> configs) const;
   // Appends the step of the configurations in `set`, not yet closed.
-  void push_step(ConfigSet& set, uint32_t token);
+  // `cost`: what it leaves of the budget, and the plan that it follows.
+  void push_step(ConfigSet& set, uint32_t token, const Step& cost);
   // What the public calls do under the mutex. fill: kNone after termination, where they raise.
   bool accept(int64_t token);
   bool accept_text(std::string_view text);
@@ -144,7 +170,7 @@ class Matcher {
   void read_token(uint32_t token, ConfigSet& out);
   bool is_stop(uint32_t token) const;
   // The mask is what the mask store composes of entries, and the stop tokens, and nothing else.
-  bool is_composed() const { return !needs_search_; }
+  bool is_composed() const { return !needs_search_ && now().left == kUnbounded; }
   void append_stops(std::vector<uint32_t>& key) const;
   [[noreturn]] static void terminated();
 
@@ -170,8 +196,47 @@ class Matcher {
   void drop_unfinishable(std::span<uint32_t> row);
   void drop_below(uint32_t node, uint32_t configs, std::span<uint32_t> row);
 
+  // Budgets, see budget.cpp. All configurations are closed.
+  class TokenSearch;
+  Budget& budget();
+  bool bytes_suffice() const;
+  uint32_t stop_cost() const;
+  struct Known;  // tokens that complete them, without a stop token
+  const Known& loose_plan(std::span<const Config> closed);
+  std::optional<Plan> exact_plan(std::span<const Config> closed);
+  ConfigSet loosened(std::span<const Config> closed);
+  struct Length;  // of a text in bytes
+  Length loose_length(std::span<const Config> closed);
+  std::string loose_text(std::span<const Config> closed);
+  bool completes(std::span<const Config> closed, const Plan& plan);
+  const Known& least(std::span<const Config> closed);
+  // Their number with a stop token, or kUnbounded; and a number that is not below it.
+  uint32_t least_tokens(std::span<const Config> closed);
+  uint32_t most_tokens(std::span<const Config> closed);
+  std::optional<Plan> spell(std::string_view text) const;
+  bool fits(std::span<const Config> closed, uint32_t left);
+  bool fits_after(uint32_t token, const ConfigSet& after, Step& cost);
+  std::span<const uint32_t> plan_of(const Step& step);
+  void check_budget(uint64_t tokens, const char* name);
+  struct Reach;
+  Reach reach_key();
+  bool is_far_from_budget();
+  bool has_register(StateId state) const {
+    return (grammar_->store().state(state).flags & kHasRegister) != 0;
+  }
+  const TextClass* loop_text(std::span<const Config> closed) const;
+  uint32_t token_at(uint32_t node) const;
+  struct Loop;
+  Loop loop_at(std::span<const Config> closed, uint32_t left);
+  static void drop(std::span<const uint32_t> tokens, std::span<uint32_t> row);
+  void drop_beyond_budget(std::span<uint32_t> row);
+  void drop_beyond(uint32_t node, std::span<const Config> closed, std::span<uint32_t> row,
+                   uint32_t& most);
+  void drop_symbols_beyond(std::span<uint32_t> row, uint32_t& most);
+
   struct Ahead;
   bool may_read_symbol(std::span<const Config> configs) const;
+  std::bitset<256> readable_bytes(std::span<const Config> configs) const;
   bool advance(const Ahead& from, uint8_t byte, Ahead& to);
   bool find_forced(const Ahead& from, uint8_t& byte, Ahead& to);
   void add_beginnings_before(std::string_view ahead, std::vector<uint32_t>& offsets) const;
@@ -181,6 +246,7 @@ class Matcher {
   std::shared_ptr<Family> family_;
   std::vector<uint32_t> stop_token_ids_;
   bool terminate_without_stop_token_;
+  uint32_t token_budget_ = kUnbounded;
   bool needs_search_ = false;
   // The tokens spell endlessly many names, so that a search need not tell them apart.
   bool endless_names_ = true;
