@@ -109,3 +109,19 @@ class CoreMatcher:
 def compile_core(ir: bytes, vocabulary: TestVocabulary, **shortcuts: Any) -> Any:
     """A compiled grammar of the core, with or without its shortcuts to masks."""
     return CORE.compile(ir, core_vocabulary(vocabulary), **shortcuts)
+
+
+def stored_and_loaded(compiled: Any, ir: bytes, vocabulary: TestVocabulary) -> Any:
+    """What is loaded from the stored form of a compiled grammar of the core."""
+    fingerprint = bytes(32)
+    nothing: tuple[Any, ...] = ()
+    stored = CORE.store(
+        compiled,
+        ir=ir,
+        fingerprint=fingerprint,
+        exact=True,
+        narrowed=nothing,
+        loosened=nothing,
+        ignored=nothing,
+    )
+    return CORE.load(stored, core_vocabulary(vocabulary), fingerprint=fingerprint)[0]

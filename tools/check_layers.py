@@ -67,8 +67,8 @@ for _name, _needs in (
     ("automata", ("support", "ir")),
     ("json", ("support", "ir", "automata")),
     ("mask", ("support", "ir", "automata", "json", "trie")),
-    ("serialize", ("support", "ir", "automata", "json", "trie", "mask")),
     ("matcher", ("support", "ir", "automata", "json", "trie", "mask")),
+    ("serialize", ("support", "ir", "automata", "json", "trie", "mask", "matcher")),
     ("batch", ("support", "ir", "automata", "json", "trie", "mask", "matcher", "pool")),
 ):
     CPP_LAYERS[_name] = frozenset(_needs)

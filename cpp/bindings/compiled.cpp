@@ -53,6 +53,16 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
   return result;
 }
 
+nb::typed<nb::dict, nb::str, nb::int_> limits_of(const CompiledGrammar& grammar) {
+  const CompileLimits& limits = grammar.limits();
+  nb::typed<nb::dict, nb::str, nb::int_> result;
+  result["max_states"] = limits.rules.max_states;
+  result["max_targets"] = limits.json.max_targets;
+  result["max_clauses"] = limits.json.max_clauses;
+  result["max_lang_states"] = limits.json.max_lang_states;
+  return result;
+}
+
 nb::typed<nb::dict, nb::str, nb::int_> shared_counters(const SharedMasks& masks) {
   const maskwright::SharedMaskStats stats = masks.stats();
   nb::typed<nb::dict, nb::str, nb::int_> result;
@@ -90,8 +100,9 @@ void register_compiled(nb::module_& m) {
       m, "CompiledGrammar", "A grammar compiled for one vocabulary; immutable, shared by matchers.")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes,
                    "As of the last call that computed something; waits for nothing.")
-      .def_prop_ro("around_bytes", &CompiledGrammar::around_bytes,
-                   "The part of it that its owner gave.")
+      .def_prop_rw("around_bytes", &CompiledGrammar::around_bytes,
+                   &CompiledGrammar::set_around_bytes, "The part of it that its owner gave.")
+      .def("limits", &limits_of, "What it was compiled under, as the arguments of compile().")
       .def("charge_to", &CompiledGrammar::charge_to, nb::arg("ledger").none(),
            "Have the ledger count this grammar from now on; None: nobody.")
       .def_prop_ro("mask_table", &CompiledGrammar::mask_table, "The ids of its masks.")

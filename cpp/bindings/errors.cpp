@@ -23,6 +23,8 @@ const char* class_name(ErrorKind kind) {
     case ErrorKind::kMatcher: return "MatcherError";
     case ErrorKind::kBitmask: return "BitmaskError";
     case ErrorKind::kTokenizer: return "TokenizerError";
+    case ErrorKind::kStoredFormat: return "DeserializeFormatError";
+    case ErrorKind::kStoredVersion: return "DeserializeVersionError";
     case ErrorKind::kBatch: return "BatchError";
     case ErrorKind::kDraftTree: return "DraftTreeError";
   }

@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
   register_vocabulary(m);
   register_mask_table(m);
   register_compiled(m);
+  register_stored(m);
   register_matcher(m);
   register_batch(m);
   register_apply(m);

@@ -6,6 +6,7 @@
 void register_errors(nanobind::module_& m);
 void register_vocabulary(nanobind::module_& m);
 void register_compiled(nanobind::module_& m);
+void register_stored(nanobind::module_& m);
 void register_mask_table(nanobind::module_& m);
 void register_matcher(nanobind::module_& m);
 void register_batch(nanobind::module_& m);

@@ -1,67 +1,21 @@
 // Untrusted IR buffers: parsing, compiling and following them must end in an Error or a working
 // matcher, whatever the bytes are; and for what compiles, the mask of each step equals what
 // accept_token answers.
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
-#include <vector>
 
-#include "maskwright/matcher/matcher.h"
+#include "following.h"
 #include "maskwright/support/error.h"
 
-namespace {
-
-using namespace maskwright;
-
-std::shared_ptr<const Vocabulary> vocabulary() {
-  static const auto shared = [] {
-    std::vector<std::string> tokens;
-    for (int byte = 0; byte < 256; ++byte) tokens.emplace_back(1, static_cast<char>(byte));
-    for (const char* text :
-         {"\":", "\",\"", "{\"", "}}", "]]", "  ", "ab", "true", "\\u", "", ""}) {
-      tokens.emplace_back(text);
-    }
-    const auto size = static_cast<uint32_t>(tokens.size());
-    return std::make_shared<const Vocabulary>(std::move(tokens), size, std::vector<uint32_t>{},
-                                              std::vector<uint32_t>{size - 1});
-  }();
-  return shared;
-}
-
-void follow(const std::shared_ptr<CompiledGrammar>& grammar, std::span<const uint8_t> choices) {
-  Matcher matcher(grammar, std::nullopt, false);
-  const Vocabulary& tokens = grammar->vocabulary();
-  std::vector<uint32_t> row(tokens.mask_words());
-  for (std::size_t step = 0; step < 6 && !matcher.is_terminated(); ++step) {
-    matcher.fill_bitmask(row, true);
-    std::vector<uint32_t> allowed;
-    for (uint32_t id = 0; id < tokens.vocab_size(); ++id) {
-      Matcher fork = matcher.fork();
-      const bool accepted = fork.accept_token(id);
-      if (accepted != ((row[id / 32] >> id % 32 & 1U) != 0)) std::abort();
-      if (accepted) allowed.push_back(id);
-    }
-    if (allowed.empty()) std::abort();
-    const std::size_t choice = step < choices.size() ? choices[step] : step;
-    if (!matcher.accept_token(allowed[choice % allowed.size()])) std::abort();
-  }
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
-  CompileLimits limits;
-  limits.rules.max_states = 2000;
-  limits.json.max_targets = 500;
-  limits.json.max_clauses = 100;
-  limits.json.max_lang_states = 500;
+  using namespace maskwright;
   try {
     const auto grammar = std::make_shared<CompiledGrammar>(std::as_bytes(std::span(data, size)),
-                                                           vocabulary(), limits);
-    follow(grammar, std::span(data, size).last(std::min<std::size_t>(size, 6)));
+                                                           fuzz::vocabulary(), fuzz::limits());
+    fuzz::follow(grammar, std::span(data, size).last(std::min<std::size_t>(size, 6)));
   } catch (const Error&) {
     // A clear refusal.
   }

@@ -63,7 +63,7 @@ uint32_t SchemaWriter::required(const std::vector<std::string>& keys) {
   return node(std::move(record));
 }
 
-Ir SchemaWriter::finish(uint32_t root, const Layout& layout) {
+std::vector<std::byte> SchemaWriter::buffer(uint32_t root, const Layout& layout) {
   Words json{uint32_t(ExprKind::kJson), root, layout.flags, layout.max_whitespace};
   add_bytes(json, layout.item_separator);
   add_bytes(json, layout.key_separator);
@@ -94,7 +94,7 @@ Ir SchemaWriter::finish(uint32_t root, const Layout& layout) {
   std::vector<std::byte> buffer(words.size() * 4 + bytes_.size());
   std::memcpy(buffer.data(), words.data(), words.size() * 4);
   std::memcpy(buffer.data() + words.size() * 4, bytes_.data(), bytes_.size());
-  return Ir::parse(buffer);
+  return buffer;
 }
 
 namespace {

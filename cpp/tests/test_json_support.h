@@ -79,7 +79,8 @@ class SchemaWriter {
     return all_of({types(kObjectType), object(named, additional), required(needed)});
   }
 
-  Ir finish(uint32_t root, const Layout& layout);
+  std::vector<std::byte> buffer(uint32_t root, const Layout& layout);
+  Ir finish(uint32_t root, const Layout& layout) { return Ir::parse(buffer(root, layout)); }
 
  private:
   uint32_t node(Words record) {

@@ -12,6 +12,7 @@
 
 #include "ir_writer.h"
 #include "maskwright/matcher/matcher.h"
+#include "maskwright/serialize/stored_grammar.h"
 #include "maskwright/support/error.h"
 
 namespace {
@@ -146,6 +147,12 @@ void check_masks(const std::shared_ptr<CompiledGrammar>& grammar, std::mt19937& 
   }
 }
 
+std::shared_ptr<CompiledGrammar> stored_and_loaded(const CompiledGrammar& grammar,
+                                                   const std::vector<std::byte>& ir) {
+  const auto bytes = store(grammar, {ir, {}}, {});
+  return load(bytes, vocabulary(), {}, {}).grammar;
+}
+
 }  // namespace
 
 TEST_CASE("random grammars accept exactly their texts and have exact masks") {
@@ -171,6 +178,10 @@ TEST_CASE("random grammars accept exactly their texts and have exact masks") {
     }
     check_texts(grammar, language);
     check_masks(grammar, random);
+    const auto loaded = stored_and_loaded(*grammar, writer.buffer(0));
+    CHECK(loaded->tables() == grammar->tables());
+    check_texts(loaded, language);
+    check_masks(loaded, random);
   }
   CHECK(empty > 50);
   CHECK(empty < 500);

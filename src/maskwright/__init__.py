@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # what typing has, without the milliseconds that importin
 if TYPE_CHECKING:
     from typing import Any
 
+    from . import config as config
     from . import testing as testing
     from .batch import BatchGrammarMatcher
     from .bitmask import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .certificate import Certificate, Loosened
     from .chat.session import load
     from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler, MaskTable
+    from .config import get_serialization_version
     from .errors import (
         BatchError,
         BitmaskError,
@@ -80,7 +82,9 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
+    "config",
     "get_bitmask_shape",
+    "get_serialization_version",
     "load",
     "reset_token_bitmask",
     "testing",
@@ -100,6 +104,7 @@ _MODULES = {
     "CompilerStats": "compiler",
     "GrammarCompiler": "compiler",
     "MaskTable": "compiler",
+    "get_serialization_version": "config",
     "BatchError": "errors",
     "BitmaskError": "errors",
     "DeserializeFormatError": "errors",
@@ -132,8 +137,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f".{module}", __name__), name)
     elif name == "__version__":
         value = importlib.import_module("._core", __name__).engine_version()
-    elif name == "testing":
-        return importlib.import_module(".testing", __name__)
+    elif name in {"config", "testing"}:
+        return importlib.import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name != "bitmask_dtype":  # its value depends on whether torch is loaded by now

@@ -316,6 +316,12 @@ class CompiledGrammar:
     def around_bytes(self) -> int:
         """The part of it that its owner gave."""
 
+    @around_bytes.setter
+    def around_bytes(self, arg: int, /) -> None: ...
+
+    def limits(self) -> dict[str, int]:
+        """What it was compiled under, as the arguments of compile()."""
+
     def charge_to(self, ledger: ByteLedger | None) -> None:
         """Have the ledger count this grammar from now on; None: nobody."""
 
@@ -350,6 +356,21 @@ def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max
     """
     Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last four are shortcuts that change no answer.
     """
+
+STORED_VERSION: int = 1
+
+def store(compiled: CompiledGrammar, *, ir: bytes, fingerprint: bytes, exact: bool, narrowed: tuple[str, ...], loosened: tuple[tuple[str, ...], ...], ignored: tuple[str, ...]) -> bytes:
+    """
+    Return the stored form of a compiled grammar, with what it was compiled from. Releases the GIL.
+    """
+
+def load(stored: bytes, vocabulary: Vocabulary, *, fingerprint: bytes, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000) -> tuple[CompiledGrammar, bytes, bool, tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
+    """
+    Load a stored form: (grammar, ir, exact, narrowed, loosened, ignored). Releases the GIL.
+    """
+
+def check_ir(ir: bytes) -> None:
+    """Raise MalformedIRError if the bytes are no IR buffer."""
 
 class Matcher:
     """Follows tokens; see maskwright.GrammarMatcher."""

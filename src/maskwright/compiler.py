@@ -12,88 +12,32 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass
 from functools import partial
-from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import MaskTable
 from .bitmask import get_bitmask_shape
 from .compile_cache import CacheStats, CompileCache
+from .compiled_grammar import (
+    CompiledGrammar,
+    check_tokenizer_info,
+    checked_limits,
+    object_bytes,
+)
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .generations import Generation, PastGenerations
 from .grammar import Grammar
 from .precompute import MODES, Budget, Mode, Precomputer
-from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from .certificate import Certificate
+    from .tokenizer_info import TokenizerInfo
+
 
 __all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler", "MaskTable"]
 
-_MAX_WORD = 2**32 - 1
-# CompiledGrammar, its core's Python object, Grammar, Certificate, the key's tuple, and their places
-# in the cache's dictionary and the garbage collector's lists.
-_OBJECT_BYTES = 900
-_REFERENCE_BYTES = 16
-# A str beside its characters, and its place in a tuple.
-_TEXT_BYTES = 72
 _MAX_KEY_CONTAINERS = 200_000
-_LIMITS = ("max_states", "max_targets", "max_clauses", "max_lang_states")
-
-
-class CompiledGrammar:
-    """A grammar compiled for a vocabulary. Made by `GrammarCompiler`, used by `GrammarMatcher`.
-
-    Immutable for its users, and safe to share between threads; what matchers compute is kept in it
-    and shared by all of them.
-    """
-
-    __slots__ = ("__weakref__", "_core", "_grammar", "_tokenizer_info")
-
-    def __init__(
-        self, core: _core.CompiledGrammar, grammar: Grammar, tokenizer_info: TokenizerInfo
-    ) -> None:
-        self._core = core
-        self._grammar = grammar
-        self._tokenizer_info = tokenizer_info
-
-    @property
-    def grammar(self) -> Grammar:
-        """What was compiled."""
-        return self._grammar
-
-    @property
-    def tokenizer_info(self) -> TokenizerInfo:
-        """The vocabulary it was compiled for."""
-        return self._tokenizer_info
-
-    @property
-    def certificate(self) -> Certificate:
-        """How the grammar relates to what its source says."""
-        return self._grammar.certificate
-
-    @property
-    def memory_size_bytes(self) -> int:
-        """Memory in bytes, what keeps it in a cache included; waits for nothing.
-
-        Grows while matchers compute states and masks; each call of a matcher that does brings it
-        up to date. The vocabulary is not part of it.
-        """
-        return self._core.memory_bytes
-
-    @property
-    def mask_table(self) -> MaskTable:
-        """The masks that `GrammarMatcher.next_mask_id` gives the ids of; its compiler's."""
-        return self._core.mask_table
-
-    def charge_to(self, generation: Generation | None) -> None:
-        """Have a generation count this grammar from now on; None: nobody. For caches."""
-        self._core.charge_to(None if generation is None else generation.ledger)
-
-    def __repr__(self) -> str:
-        return f"<CompiledGrammar of {self._grammar!r} for {self._tokenizer_info!r}>"
 
 
 @dataclass(frozen=True)
@@ -188,10 +132,7 @@ class GrammarCompiler:
         max_clauses: int | None = None,
         max_lang_states: int | None = None,
     ) -> None:
-        if not isinstance(tokenizer_info, TokenizerInfo):
-            raise TypeError(
-                f"tokenizer_info is a {type(tokenizer_info).__name__}; expected a TokenizerInfo"
-            )
+        check_tokenizer_info(tokenizer_info)
         del enable_dynamic_compilation
         if max_threads < 1:
             raise ValueError(f"max_threads is {max_threads}; expected at least 1")
@@ -213,7 +154,7 @@ class GrammarCompiler:
             budget = Budget(precompute_seconds, precompute_bytes)
             self._precomputer = Precomputer(max_threads, budget)
         given = (max_states, max_targets, max_clauses, max_lang_states)
-        self._limits: dict[str, Any] = _checked_limits(given)
+        self._limits: dict[str, Any] = checked_limits(given)
         self._tokenizer_info = tokenizer_info
         self._cache_limit_bytes = cache_limit_bytes
         shared_limit = cache_limit_bytes if cache_limit_bytes < 0 else cache_limit_bytes // 3
@@ -393,7 +334,7 @@ class GrammarCompiler:
         def build(generation: Generation | None) -> CompiledGrammar:
             grammar = make_grammar()
             vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
-            around = _object_bytes(grammar, key)
+            around = object_bytes(grammar, key)
             core = _core.compile(
                 grammar.ir,
                 vocabulary,
@@ -420,25 +361,6 @@ def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
     from .frontends.json_schema import compile_json_schema
 
     return Grammar(*compile_json_schema(source, **options))
-
-
-def _checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
-    limits = {name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None}
-    for name, value in limits.items():
-        if not 1 <= value <= _MAX_WORD:
-            raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
-    return limits
-
-
-def _object_bytes(grammar: Grammar, key: Hashable) -> int:
-    """Return about how much memory the Python objects of a cached grammar take."""
-    certificate = grammar.certificate
-    texts = certificate.narrowed + certificate.ignored
-    size = _OBJECT_BYTES + len(grammar.ir)
-    size += sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
-    if isinstance(key, tuple) and len(key) > 1:
-        size += _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source
-    return size
 
 
 def _exact_key(kind: str, source: Any, *options: Any) -> Hashable:

@@ -20,7 +20,7 @@ from .matcher import GrammarMatcher
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
-    from .compiler import CompiledGrammar
+    from .compiled_grammar import CompiledGrammar
 
 __all__ = ["Mismatch", "byte_tokenizer_info", "find_mismatch"]
 

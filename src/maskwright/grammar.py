@@ -149,8 +149,8 @@ class Grammar:
 
         Raises:
             GrammarSyntaxError: The pattern is malformed; with ``offset``, ``line``, ``column``.
-            UnsupportedFeatureError: It holds a construct that no regular language can express, such
-                as a back-reference.
+            UnsupportedFeatureError: It holds a construct that is not supported, such as a back
+                reference to a group that matches different texts.
             LimitExceededError: It is beyond a limit.
 
         Example:
@@ -226,6 +226,36 @@ class Grammar:
 
         _check_operands("union", grammars)
         return Grammar(unite([grammar.ir for grammar in grammars]), _joint(grammars))
+
+    def serialize_json(self) -> str:
+        """Return the grammar as JSON text, certificate included.
+
+        The field ``version`` is that of `maskwright.config.get_serialization_version`.
+
+        Example:
+            >>> grammar = Grammar.from_regex("[ab]+")
+            >>> Grammar.deserialize_json(grammar.serialize_json()) == grammar
+            True
+        """
+        from .stored import grammar_to_json
+
+        return grammar_to_json(self._ir, self._certificate)
+
+    @classmethod
+    def deserialize_json(cls, json_string: str) -> Grammar:
+        """Make the grammar that `serialize_json` has stored.
+
+        Args:
+            json_string: The text. It may come from anywhere: every field is checked.
+
+        Raises:
+            InvalidJSONError: It is no JSON (``invalid-json``).
+            DeserializeVersionError: It is of another version (``deserialize-version``).
+            DeserializeFormatError: It breaks the format (``deserialize-format``).
+        """
+        from .stored import grammar_from_json
+
+        return cls(*grammar_from_json(json_string))
 
     @property
     def ir(self) -> bytes:

@@ -12,7 +12,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .compiler import CompiledGrammar
+from .compiled_grammar import CompiledGrammar
 from .jump_forward import find_jump_forward_string, find_jump_forward_tokens
 from .tokenizer_info import id_list
 from .tokenizers.vocabulary import check_ids

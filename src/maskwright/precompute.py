@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from .compiler import CompiledGrammar
+    from .compiled_grammar import CompiledGrammar
 
 __all__ = ["MODES", "Budget", "Mode", "Precomputer"]
 

@@ -189,9 +189,10 @@ def test_grammars(grammar: str) -> None:
 @pytest.mark.parametrize("name", HARD_SCHEMAS)
 @pytest.mark.parametrize("any_order", [False, True])
 def test_hard_schemas(name: str, any_order: bool) -> None:
-    _run(small().compile_json_schema(
-        HARD_SCHEMAS[name], any_order=any_order, strict_mode=False
-    ), SEED)
+    _run(
+        small().compile_json_schema(HARD_SCHEMAS[name], any_order=any_order, strict_mode=False),
+        SEED,
+    )
 
 
 def test_many_items() -> None:
@@ -220,9 +221,7 @@ def _used(compiled: CompiledGrammar, budget: int, rng: random.Random) -> Grammar
 @pytest.mark.parametrize("name", [*SCHEMAS, *HARD_SCHEMAS])
 def test_what_was_asked_before_changes_no_mask(name: str) -> None:
     rng = random.Random(SEED)
-    compiled = small().compile_json_schema(
-        {**SCHEMAS, **HARD_SCHEMAS}[name], strict_mode=False
-    )
+    compiled = small().compile_json_schema({**SCHEMAS, **HARD_SCHEMAS}[name], strict_mode=False)
     least = GrammarMatcher(compiled).min_tokens_to_finish()
     for extra in EXTRA:
         budget = least + extra

@@ -4,8 +4,8 @@
 // first, and only rules need a fixpoint or strongly connected components.
 
 #include <algorithm>
-#include <numeric>
 
+#include "cycles.h"
 #include "maskwright/support/sorted_set.h"
 #include "nfa.h"
 
@@ -27,8 +27,10 @@ class FactFinder {
   ExprFacts find() {
     find_nullable();
     collect_refs();
-    facts_.rule_left_recursive = in_cycle(left_refs_);
-    facts_.rule_recursive = in_cycle(refs_);  // last: its order is that of the sizes
+    facts_.rule_left_recursive = find_cycles(left_refs_).member;
+    Cycles cycles = find_cycles(refs_);
+    facts_.rule_recursive = std::move(cycles.member);
+    order_ = std::move(cycles.order);
     find_sizes();
     return std::move(facts_);
   }
@@ -147,61 +149,6 @@ class FactFinder {
       }
     }
     make_set(out);
-  }
-
-  // Tarjan's algorithm with an explicit stack; also keeps the order in which rules finish.
-  std::vector<bool> in_cycle(const std::vector<std::vector<uint32_t>>& edges) {
-    const auto n = static_cast<uint32_t>(edges.size());
-    if (std::ranges::all_of(edges, &std::vector<uint32_t>::empty)) {  // no rule refers to one
-      order_.resize(n);
-      std::iota(order_.begin(), order_.end(), 0);
-      return std::vector<bool>(n, false);
-    }
-    std::vector<bool> result(n, false), on_stack(n, false);
-    std::vector<uint32_t> index(n, kNone), low(n, 0), stack;
-    std::vector<std::pair<uint32_t, std::size_t>> work;
-    uint32_t counter = 0;
-    order_.clear();
-    for (uint32_t root = 0; root < n; ++root) {
-      if (index[root] != kNone) continue;
-      work.push_back({root, 0});
-      while (!work.empty()) {
-        auto& [rule, edge] = work.back();
-        if (edge == 0 && index[rule] == kNone) {
-          index[rule] = low[rule] = counter++;
-          stack.push_back(rule);
-          on_stack[rule] = true;
-        }
-        if (edge < edges[rule].size()) {
-          const uint32_t next = edges[rule][edge++];
-          if (index[next] == kNone) {
-            work.push_back({next, 0});
-          } else if (on_stack[next]) {
-            low[rule] = std::min(low[rule], index[next]);
-          }
-          continue;
-        }
-        const uint32_t done = rule;
-        work.pop_back();
-        if (!work.empty()) low[work.back().first] = std::min(low[work.back().first], low[done]);
-        order_.push_back(done);
-        if (low[done] == index[done]) close_component(done, edges, stack, on_stack, result);
-      }
-    }
-    return result;
-  }
-
-  static void close_component(uint32_t root, const std::vector<std::vector<uint32_t>>& edges,
-                              std::vector<uint32_t>& stack, std::vector<bool>& on_stack,
-                              std::vector<bool>& result) {
-    const bool alone = stack.back() == root;
-    uint32_t member = kNone;
-    do {
-      member = stack.back();
-      stack.pop_back();
-      on_stack[member] = false;
-      if (!alone || std::ranges::binary_search(edges[member], member)) result[member] = true;
-    } while (member != root);
   }
 
   // Sizes and inlining in an order in which a non-recursive rule comes after all it refers to.

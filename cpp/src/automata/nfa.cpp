@@ -32,7 +32,6 @@ class NfaBuilder {
   Nfa build() {
     const uint32_t n = ir_.num_rules();
     nfa_.rule_start.assign(n, kNone);
-    nfa_.rule_end.assign(n, kNone);
     nfa_.repeat_of.assign(n, kNone);
     need_rule(ir_.root_rule());
     while (!tasks_.empty()) {
@@ -71,13 +70,11 @@ class NfaBuilder {
     const Position start = position();
     const Position end = position();
     nfa_.rule_start[rule] = start;
-    nfa_.rule_end[rule] = end;
     nfa_.nodes[end].ends_rule = rule;
     tasks_.push_back({expr, start, end, unroll_all});
   }
   uint32_t new_rule() {
     nfa_.rule_start.push_back(kNone);
-    nfa_.rule_end.push_back(kNone);
     nfa_.repeat_of.push_back(kNone);
     return static_cast<uint32_t>(nfa_.rule_start.size() - 1);
   }
@@ -103,11 +100,15 @@ class NfaBuilder {
       case ExprKind::kComplement:
       case ExprKind::kTextUntil: lower_regular(task); break;
       case ExprKind::kTokenSet: nfa_.nodes[task.from].tokens.push_back({task.expr, task.to}); break;
-      case ExprKind::kJson:
-        nfa_.nodes[task.from].calls.push_back({json_.target(task.expr), task.to});
-        break;
+      case ExprKind::kJson: lower_json(task); break;
       case ExprKind::kCount: break;
     }
+  }
+
+  void lower_json(const Task& task) {
+    const uint32_t target = json_.target(task.expr);
+    nfa_.json_exprs.try_emplace(target, task.expr);
+    nfa_.nodes[task.from].calls.push_back({target, task.to});
   }
 
   void lower_bytes(uint32_t offset, uint32_t length, Position from, Position to) {

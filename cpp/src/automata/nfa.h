@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
+#include "maskwright/automata/rule_tables.h"
 #include "maskwright/automata/rules.h"
 #include "maskwright/support/heap_bytes.h"
 
@@ -44,17 +46,17 @@ struct Nfa {
   };
   std::vector<Node> nodes;
   std::vector<Position> rule_start;  // by rule id, bodies of repeats included
-  std::vector<Position> rule_end;
-  std::vector<bool> nullable;       // by rule id
+  std::vector<bool> nullable;        // by rule id
   std::vector<uint32_t> repeat_of;  // by rule id: index into repeats if the id is a repeat's callee
   std::vector<RepeatRule> repeats;
   std::vector<bool> rule_live;
+  std::map<uint32_t, uint32_t> json_exprs;  // an expression of each JSON target that is called
 
   bool is_repeat(uint32_t callee) const {
     return callee < repeat_of.size() && repeat_of[callee] != kNone;
   }
   std::size_t memory_bytes() const {
-    return heap_bytes(nodes, rule_start, rule_end, nullable, repeat_of, repeats, rule_live);
+    return heap_bytes(nodes, rule_start, nullable, repeat_of, repeats, rule_live, json_exprs);
   }
 };
 
@@ -64,6 +66,12 @@ void add_utf8_ranges(Nfa& nfa, std::span<const uint32_t> ranges, Position from, 
 // Lowers all rules reachable from the root and trims the result.
 Nfa build_nfa(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLimits& limits,
               const JsonHooks& json, const RegularHook& regular);
+
+// The normal form of an NFA that was trimmed, and back. `tables` have been checked (serialize/);
+// raises kStoredFormat for what only the NFA as a whole shows: positions without a way to the end
+// of their rule, and repeats that begin with themselves.
+RuleTables tables_of(const Nfa& nfa, uint32_t num_rules, uint32_t root);
+Nfa nfa_of(const RuleTables& tables, uint32_t root, const JsonHooks& json);
 
 // Facts about expressions and rules that decide how they are lowered (see expr_facts.cpp).
 struct ExprFacts {

@@ -38,11 +38,11 @@ struct Frame {
 }  // namespace
 
 struct RulesMachine::Impl final : Family {
-  Impl(const Ir& ir, Store& store_in, const std::array<bool, 256>& spellable,
-       const RuleLimits& limits, JsonHooks hooks, const RegularHook& regular)
+  Impl(const Ir& ir, Store& store_in, JsonHooks hooks, Nfa nfa_in)
       : store(store_in),
         json(std::move(hooks)),
-        nfa(build_nfa(ir, spellable, limits, json, regular)),
+        nfa(std::move(nfa_in)),
+        num_rules(ir.num_rules()),
         root(ir.root_rule()),
         repeat_family(store_in, nfa,
                       {[this](uint32_t rule) { return rule_start({&rule, 1}, kStart); },
@@ -171,7 +171,7 @@ struct RulesMachine::Impl final : Family {
       }
     }
     if (!ends.empty() && content[1] != kStart) {
-      std::ranges::sort(ends);
+      make_set(ends);
       state.accepts = store.intern_set(ends);
       state.flags |= kAccepts;
       if (!reads && !calls) state.flags |= kReturnOnly;
@@ -404,6 +404,7 @@ struct RulesMachine::Impl final : Family {
   Store& store;
   JsonHooks json;
   Nfa nfa;
+  uint32_t num_rules;  // of the IR
   uint32_t root;
   RepeatFamily repeat_family;
   TailFamily tail_family;
@@ -420,8 +421,14 @@ struct RulesMachine::Impl final : Family {
 };
 
 RulesMachine::RulesMachine(const Ir& ir, Store& store, const std::array<bool, 256>& spellable,
-                           const RuleLimits& limits, JsonHooks json, RegularHook regular)
-    : impl_(std::make_unique<Impl>(ir, store, spellable, limits, std::move(json), regular)) {}
+                           const RuleLimits& limits, const JsonHooks& json,
+                           const RegularHook& regular)
+    : impl_(std::make_unique<Impl>(ir, store, json,
+                                   build_nfa(ir, spellable, limits, json, regular))) {}
+
+RulesMachine::RulesMachine(const Ir& ir, Store& store, const JsonHooks& json,
+                           const RuleTables& tables)
+    : impl_(std::make_unique<Impl>(ir, store, json, nfa_of(tables, ir.root_rule(), json))) {}
 
 RulesMachine::~RulesMachine() = default;
 
@@ -432,6 +439,10 @@ StateId RulesMachine::start() const {
 
 uint32_t RulesMachine::num_positions() const {
   return static_cast<uint32_t>(impl_->nfa.nodes.size());
+}
+
+RuleTables RulesMachine::tables() const {
+  return tables_of(impl_->nfa, impl_->num_rules, impl_->root);
 }
 
 std::size_t RulesMachine::memory_bytes() const {

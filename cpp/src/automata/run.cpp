@@ -192,10 +192,10 @@ StackRef Runner::push(const Config& config, Arena& arena) {
   if (state.family != FamilyId::kRules) {
     return arena.push(config.state, config.reg, config.stack);
   }
-  const auto [caller, loops] = rules_.caller(config.state);
-  if (!loops) return arena.push(caller, 0, config.stack);
-  return push_merged(caller, config.stack, arena, [&](uint32_t below) {
-    return arena.node(below).state == caller ? below : kBottom;
+  const RulesMachine::Caller caller = rules_.caller(config.state);
+  if (!caller.loops) return arena.push(caller.state, 0, config.stack);
+  return push_merged(caller.state, config.stack, arena, [&](uint32_t below) {
+    return arena.node(below).state == caller.state ? below : kBottom;
   });
 }
 

@@ -90,9 +90,10 @@ class Trimmer {
       }
     };
     for (uint32_t rule = 0; rule < nfa_.rule_start.size(); ++rule) {
-      if (nfa_.rule_start[rule] == kNone) continue;
-      rule_at[nfa_.rule_start[rule]] = rule;
-      mark(nfa_.rule_end[rule]);
+      if (nfa_.rule_start[rule] != kNone) rule_at[nfa_.rule_start[rule]] = rule;
+    }
+    for (Position p = 0; p < nfa_.nodes.size(); ++p) {
+      if (nfa_.nodes[p].ends_rule != kNone) mark(p);
     }
     const auto wake = [&](uint32_t callee) {
       on_start(callee);

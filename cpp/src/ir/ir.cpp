@@ -3,6 +3,7 @@
 
 #include "maskwright/ir/ir.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -14,6 +15,10 @@
 namespace maskwright {
 
 namespace {
+
+// Texts may be shared by references; more than this beyond one reference to each is no grammar that
+// anyone wrote, and would take time that its bytes don't show.
+constexpr uint64_t kMaxSharedText = 64U << 20;
 
 [[noreturn]] void malformed(const std::string& what, std::size_t byte_offset = 0) {
   throw Error::malformed("ir-malformed",
@@ -53,14 +58,14 @@ class IrParser {
       limit_ = end_of_record(expr_offset(id));
       at_ = expr_offset(id);
       check_expr();
-      ir_.expr_spans_[id] = {expr_offset(id), at_ - expr_offset(id)};
+      ir_.expr_spans_[id] = record_at(expr_offset(id));
     }
     for (uint32_t id = 0; id < ir_.node_spans_.size(); ++id) {
       where_ = {"schema node", id};
       limit_ = end_of_record(node_offset(id));
       at_ = node_offset(id);
       check_node();
-      ir_.node_spans_[id] = {node_offset(id), at_ - node_offset(id)};
+      ir_.node_spans_[id] = record_at(node_offset(id));
     }
     check_acyclic();
     return std::move(ir_);
@@ -75,6 +80,9 @@ class IrParser {
     if (header[1] != kIrVersion) {
       malformed("format version " + std::to_string(header[1]) + ", this library reads version " +
                 std::to_string(kIrVersion));
+    }
+    if (std::any_of(header.begin() + 8, header.end(), [](uint32_t word) { return word != 0; })) {
+      malformed("its reserved header words are not 0");
     }
     const uint64_t exprs = header[2], rules = header[3], nodes = header[4], words = header[5],
                    bytes = header[6];
@@ -120,6 +128,12 @@ class IrParser {
 
   uint32_t expr_offset(uint32_t id) const { return offsets_[id]; }
   uint32_t node_offset(uint32_t id) const { return offsets_[ir_.expr_spans_.size() + id]; }
+  // The record that ends here. Records that share words would take time that the words don't show.
+  Ir::Span record_at(uint32_t offset) {
+    words_read_ += at_ - offset;
+    if (words_read_ > ir_.words_.size()) fail("it overlaps another record");
+    return {offset, at_ - offset};
+  }
   uint32_t end_of_record(uint32_t offset) const {
     if (offset >= ir_.words_.size()) fail("its offset lies outside the word pool");
     return static_cast<uint32_t>(ir_.words_.size());
@@ -147,6 +161,8 @@ class IrParser {
     const uint32_t offset = next();
     const uint32_t length = next();
     check_ref(offset, length);
+    text_read_ += length;
+    if (text_read_ > ir_.bytes_.size() + kMaxSharedText) fail("its texts are shared too often");
     return ir_.bytes(offset, length);
   }
   std::string_view text() {
@@ -341,6 +357,8 @@ class IrParser {
   Where where_{"expression", 0};  // the record at hand
   uint32_t at_ = 0;
   uint32_t limit_ = 0;
+  uint64_t words_read_ = 0;
+  uint64_t text_read_ = 0;
 };
 
 Ir Ir::parse(std::span<const std::byte> buffer) { return IrParser(buffer).parse(); }

@@ -330,9 +330,9 @@ class ObjectMerger {
   // Witnesses for each obligation by name, then for each set of the others.
   void append_obligations(Bounds count, std::span<const uint32_t> others,
                           std::span<const Place> places, std::vector<uint32_t>& words) {
-    const auto by_value = std::ranges::stable_partition(
-        some_, [](const SomeMember& some) { return some.word == kAnyWord; });
-    const std::size_t on_values = by_value.size();
+    const auto by_value = std::stable_partition(
+        some_.begin(), some_.end(), [](const SomeMember& some) { return some.word == kAnyWord; });
+    const auto on_values = static_cast<std::size_t>(some_.end() - by_value);
     const bool many = on_values > kMaxOnValues || some_.size() > kMaxObligations;
     const bool counted = count.max != kNone && some_.size() > kMaxCounted;
     if (many || counted || (some_.size() > 1 && !dependencies_.empty())) {

@@ -26,10 +26,11 @@ class ProductivitySolver {
                      LangTable& langs);
 
   bool productive(uint32_t target);
-  // Of explored targets and shapes only.
+  // As far as is known; false for targets that were not met yet, and for kNone.
   bool target_productive(uint32_t target) const {
-    return target != kNone && targets_[target].productive;
+    return target < targets_.size() && targets_[target].productive;
   }
+  // Of explored shapes only.
   bool array_productive(uint32_t shape) const { return arrays_[shape].productive; }
   bool object_productive(uint32_t shape) const { return objects_[shape].productive; }
   bool joint_productive(uint32_t joint) const { return joint_[joint].productive; }

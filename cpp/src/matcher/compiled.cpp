@@ -52,39 +52,63 @@ Error with_blame(const Error& error, const Ir& ir, JsonMachine* json) {
 
 }  // namespace
 
-CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
-                                 std::shared_ptr<const Vocabulary> vocabulary,
-                                 const CompileLimits& limits, std::shared_ptr<SharedMasks> shared)
+CompiledGrammar::CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary,
+                                 const CompileLimits& limits)
     : vocabulary_(std::move(vocabulary)),
-      ir_(Ir::parse(ir)),
+      limits_(limits),
+      ir_(std::move(ir)),
       store_(vocabulary_->max_token_length(), vocabulary_.get(), limits.shortcuts) {
   if (ir_.num_nodes() != 0) {
     json_ = std::make_unique<JsonMachine>(ir_, store_, vocabulary_->spellable(), limits.json);
   }
-  JsonHooks hooks;
-  if (json_ != nullptr) {
-    JsonMachine* json = json_.get();
-    hooks.target = [json](uint32_t expr) { return json->target(expr); };
-    hooks.productive = [json](uint32_t target) { return json->productive(target); };
-    hooks.start = [json](std::span<const uint32_t> targets) { return json->start(targets); };
-    hooks.options_of = [json](uint32_t target) { return json->options_of(target); };
+}
+
+CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
+                                 std::shared_ptr<const Vocabulary> vocabulary,
+                                 const CompileLimits& limits, std::shared_ptr<SharedMasks> shared)
+    : CompiledGrammar(Ir::parse(ir), std::move(vocabulary), limits) {
+  try {
+    lower_rules();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsatisfiable) throw;
+    throw with_blame(error, ir_, json_.get());
   }
+  finish(std::move(shared));
+}
+
+CompiledGrammar::CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary,
+                                 const CompileLimits& limits, const RuleTables& tables)
+    : CompiledGrammar(std::move(ir), std::move(vocabulary), limits) {
+  rules_ = std::make_unique<RulesMachine>(ir_, store_, json_hooks(), tables);
+  finish(nullptr);
+}
+
+JsonHooks CompiledGrammar::json_hooks() const {
+  JsonHooks hooks;
+  if (json_ == nullptr) return hooks;
+  JsonMachine* json = json_.get();
+  hooks.target = [json](uint32_t expr) { return json->target(expr); };
+  hooks.productive = [json](uint32_t target) { return json->productive(target); };
+  hooks.start = [json](std::span<const uint32_t> targets) { return json->start(targets); };
+  hooks.options_of = [json](uint32_t target) { return json->options_of(target); };
+  return hooks;
+}
+
+void CompiledGrammar::lower_rules() {
   std::unique_ptr<LangTable> langs;  // over all bytes, made when a rule needs it
   const auto regular = [&](uint32_t expr) {
     if (langs == nullptr) {
       std::array<bool, 256> all{};
       all.fill(true);
-      langs = std::make_unique<LangTable>(ir_, all, limits.json.max_lang_states);
+      langs = std::make_unique<LangTable>(ir_, all, limits_.json.max_lang_states);
     }
-    return regular_automaton(*langs, expr, limits.json.max_lang_states);
+    return regular_automaton(*langs, expr, limits_.json.max_lang_states);
   };
-  try {
-    rules_ = std::make_unique<RulesMachine>(ir_, store_, vocabulary_->spellable(), limits.rules,
-                                            std::move(hooks), regular);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kUnsatisfiable) throw;
-    throw with_blame(error, ir_, json_.get());
-  }
+  rules_ = std::make_unique<RulesMachine>(ir_, store_, vocabulary_->spellable(), limits_.rules,
+                                          json_hooks(), regular);
+}
+
+void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
   may_need_unspellable_ =
       !vocabulary_->byte_closed() ||
       (json_ != nullptr && !langs::completes_spellings(vocabulary_->spellable()));

@@ -401,10 +401,14 @@ std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          std::shared_ptr<SharedMasks> shared) {
   auto grammar =
       std::make_shared<CompiledGrammar>(ir, std::move(vocabulary), limits, std::move(shared));
+  check_completable(grammar);
+  return grammar;
+}
+
+void check_completable(const std::shared_ptr<CompiledGrammar>& grammar) {
   if (grammar->may_need_unspellable() || grammar->has_token_symbols()) {
     const Matcher probe(grammar, std::nullopt, true);
   }
-  return grammar;
 }
 
 }  // namespace maskwright

@@ -220,11 +220,11 @@ def _check_vocab_size(size: int, source: str) -> int:
 
 def _check_cut(tokens: Sequence[bytes], size: int, no_text: set[int], source: str) -> None:
     """Refuse a size that cuts off an id with text."""
-    for token_id in range(size, len(tokens)):
+    for token_id in reversed(range(size, len(tokens))):
         if tokens[token_id] and token_id not in no_text:
             raise TokenizerError(
-                f"vocab_size {size} is smaller than the {len(tokens)} tokens of {source} and cuts "
-                f"off id {token_id}, which has text; expected at least {token_id + 1}: pass the "
-                "length of a row of the model's logits",
+                f"vocab_size {size} is smaller than the {len(tokens)} tokens of {source}, of which "
+                f"id {token_id} has text; expected at least {token_id + 1}: pass the length of a "
+                "row of the model's logits",
                 code="tokenizer-vocab-size",
             )

@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 MODULES_WITH_EXAMPLES = [
-    *("batch", "bitmask", "compiler", "grammar", "matcher", "testing", "tokenizer_info"),
+    *("batch", "bitmask", "compiler", "config", "grammar", "matcher", "testing", "tokenizer_info"),
 ]
 
 

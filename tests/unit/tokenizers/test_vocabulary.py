@@ -121,7 +121,7 @@ def test_pickling_keeps_the_encoder_of_a_file_only(tmp_path) -> None:
         (
             lambda: from_tokens([b"a", b"b"], vocab_size=1),
             "tokenizer-vocab-size",
-            "2 tokens of the token list and cuts off id 1, which has text; expected at least 2",
+            "2 tokens of the token list, of which id 1 has text; expected at least 2",
         ),
         (
             lambda: from_tokens([b"a"], stop_token_ids=[1]),

@@ -19,6 +19,7 @@
 #include <memory>
 #include <span>
 
+#include "maskwright/automata/rule_tables.h"
 #include "maskwright/automata/store.h"
 #include "maskwright/ir/ir.h"
 
@@ -51,12 +52,17 @@ class RulesMachine {
  public:
   // Raises kUnsatisfiable if the root rule has no completion, kLimit for max_states.
   RulesMachine(const Ir& ir, Store& store, const std::array<bool, 256>& spellable,
-               const RuleLimits& limits, JsonHooks json, RegularHook regular);
+               const RuleLimits& limits, const JsonHooks& json, const RegularHook& regular);
+  // From tables that were checked against the IR and the vocabulary (serialize/). Raises
+  // kStoredFormat where they hold what no compiled grammar does, and what `json` raises.
+  RulesMachine(const Ir& ir, Store& store, const JsonHooks& json, const RuleTables& tables);
   ~RulesMachine();
 
   // The state before the root rule.
   StateId start() const;
   uint32_t num_positions() const;
+  // The rules before subset construction; the same whatever was asked for since.
+  RuleTables tables() const;
   // The kTail state for `upper` pushed directly on `lower`, both kTail.
   StateId compose_tails(StateId upper, StateId lower);
   // What to push for a state of the rules with kCalls.

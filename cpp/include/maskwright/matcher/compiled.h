@@ -63,8 +63,13 @@ class CompiledGrammar {
   // vocabulary, or null.
   CompiledGrammar(std::span<const std::byte> ir, std::shared_ptr<const Vocabulary> vocabulary,
                   const CompileLimits& limits, std::shared_ptr<SharedMasks> shared = nullptr);
+  // From rules that were lowered before (serialize/), checked against the IR and the vocabulary.
+  // Raises kStoredFormat where no compiled grammar has such rules, and the others as above.
+  CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits,
+                  const RuleTables& tables);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  const CompileLimits& limits() const { return limits_; }
   // As of the last call that computed something. Waits for nothing.
   std::size_t memory_bytes() const { return charge_.bytes(); }
   // Adds what its owner needs for it.
@@ -82,6 +87,8 @@ class CompiledGrammar {
   GrammarMutex& mutex() const { return mutex_; }
   Config start() const { return {start_, 0, 0, kBottom}; }
   const Ir& ir() const { return ir_; }
+  // The rules as compiled, whatever was asked for since; waits for nothing.
+  RuleTables tables() const { return rules_->tables(); }
   Store& store() { return store_; }
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
@@ -99,6 +106,11 @@ class CompiledGrammar {
 
  private:
   friend class GrammarMutex;
+  // Everything but rules_ and what comes after it.
+  CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits);
+  JsonHooks json_hooks() const;
+  void lower_rules();
+  void finish(std::shared_ptr<SharedMasks> shared);
   void update_charge() const;
   std::size_t measure_tables() const;
 
@@ -111,6 +123,7 @@ class CompiledGrammar {
   mutable uint64_t measure_at_ = 0;
   std::size_t around_bytes_ = 0;
   std::shared_ptr<const Vocabulary> vocabulary_;
+  CompileLimits limits_;
   Ir ir_;
   Store store_;
   std::unique_ptr<JsonMachine> json_;

@@ -284,4 +284,7 @@ std::shared_ptr<CompiledGrammar> compile(std::span<const std::byte> ir,
                                          const CompileLimits& limits,
                                          std::shared_ptr<SharedMasks> shared = nullptr);
 
+// Raises kUnsatisfiable if they can't. For grammars that were not made by compile().
+void check_completable(const std::shared_ptr<CompiledGrammar>& grammar);
+
 }  // namespace maskwright

@@ -17,6 +17,8 @@ enum class ErrorKind : uint8_t {
   kMatcher,        // a call that the matcher's state does not allow
   kBitmask,        // a wrong array
   kTokenizer,      // a wrong vocabulary
+  kStoredFormat,   // a stored form that breaks its format, or of another vocabulary
+  kStoredVersion,  // a stored form of another format version
   kBatch,          // arguments of a call for many matchers that do not fit together
   kDraftTree,      // links that are no tree
 };
@@ -56,6 +58,14 @@ class Error : public std::runtime_error {
     Error error(ErrorKind::kMalformed, std::move(code), message);
     error.value_ = byte_offset;
     return error;
+  }
+
+  // A stored grammar that can't be loaded; `what` says where and, if it isn't clear, what is
+  // expected.
+  static Error stored(const std::string& what, std::string code = "deserialize-format") {
+    return {ErrorKind::kStoredFormat, std::move(code),
+            "the bytes are no stored grammar that can be loaded: " + what +
+                "; pass what CompiledGrammar.serialize() returned, or compile the grammar again"};
   }
 
   // The same about a node, unless it names one already.

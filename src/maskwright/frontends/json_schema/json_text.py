@@ -157,8 +157,9 @@ class _Scanner:
             if self._text.startswith(name, self._at):
                 self._at += len(name)
                 return literal
-        hint = "; pass the text of a schema, not the name of its file" if self._at == 0 else ""
-        raise self._error(f"expected a value, {self._found()}{hint}")
+        misread = self._at == 0 and self._text != ""
+        hint = " (the text of a schema, no file name or other language)" if misread else ""
+        raise self._error(f"expected a value{hint}, {self._found()}")
 
     def _number(self, match: re.Match[str]) -> int | Decimal:
         if match.group(2) is None and match.group(3) is None:

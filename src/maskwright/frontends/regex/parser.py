@@ -361,7 +361,7 @@ class _Parser(Scanner):
             self.fail(
                 "inline-flags",
                 f"{match[0]} is no valid syntax in ECMA-262; write (?{match[0][2:-1]}:...) around "
-                "the part it is for, or pass flags",
+                "the part it is for",
                 start,
             )
         else:

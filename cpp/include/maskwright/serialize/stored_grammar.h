@@ -1,0 +1,62 @@
+// The stored form of a compiled grammar: bytes from which it can be loaded without its front-end
+// and without lowering its rules again.
+//
+// An envelope (serialize/envelope.h: magic, byte order, format version, length, fingerprint of the
+// vocabulary, checksum) around what the grammar is made of before subset construction: limits, the
+// certificate, the IR with its schema graph, and the rule tables. States and masks are not in it,
+// so the bytes depend on the grammar, the vocabulary and the limits alone.
+//
+// Loading trusts nothing: each count is compared with the bytes that are left before anything is
+// allocated by it, every id, bound and order is checked before anything is built, and what only the
+// whole shows (positions that lead nowhere, repeats that begin with themselves) by the pass that
+// the compiler itself ends with. Cost: linear in the bytes, plus what judging a schema costs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "maskwright/matcher/compiled.h"
+
+namespace maskwright {
+
+// Changes whenever bytes of an older version would be read wrongly, or the same bytes would mean
+// another language: with the layout, with kIrVersion, and with the meaning of an IR record.
+inline constexpr uint32_t kStoredVersion = 1;
+
+using Fingerprint = std::array<std::byte, 32>;  // of a vocabulary
+
+// How a grammar relates to its source. Texts are bytes for the owner to decode.
+struct StoredCertificate {
+  bool exact = true;
+  std::vector<std::string> narrowed;
+  std::vector<std::array<std::string, 3>> loosened;  // pointer, keyword, reason
+  std::vector<std::string> ignored;
+};
+
+// What was compiled, as its owner keeps it.
+struct StoredSource {
+  std::vector<std::byte> ir;
+  StoredCertificate certificate;
+};
+
+struct LoadedGrammar {
+  std::shared_ptr<CompiledGrammar> grammar;
+  StoredSource source;
+};
+
+// `source`: what the grammar was compiled from. Waits for nothing.
+std::vector<std::byte> store(const CompiledGrammar& grammar, const StoredSource& source,
+                             const Fingerprint& fingerprint);
+
+// `allowed`: the largest limits to compile under; what was stored under larger ones is refused.
+// Raises kStoredVersion for another format version, kStoredFormat for all else that store() did
+// not write for this vocabulary, and kLimit.
+LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocabulary> vocabulary,
+                   const Fingerprint& fingerprint, const CompileLimits& allowed);
+
+}  // namespace maskwright

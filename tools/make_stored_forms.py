@@ -1,0 +1,77 @@
+"""Writes tests/data/stored/VERSION: stored grammars as this version of the format has them.
+
+The folder of a version is made once, when the version is new, and kept: those of older versions are
+what `DeserializeVersionError` is tested with. A second run for the same version changes nothing but
+the front-ends' and the compiler's choices, and needs a reason. The vocabulary and the sources are
+in this file and must not change; tests/unit/api/test_api_stored_files.py reads both.
+
+Usage: python tools/make_stored_forms.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
+
+FOLDER = Path(__file__).resolve().parent.parent / "tests" / "data" / "stored"
+#: Seeds of the fuzz target: bodies without their envelopes.
+SEEDS = Path(__file__).resolve().parent.parent / "cpp" / "fuzz" / "corpus" / "stored"
+WORDS = ('{"', '":', '", "', "name", "true", "12", "ab", "]}")
+EBNF = """
+root ::= sum
+sum ::= sum "+" item | item
+item ::= [0-9]{1,200} | "(" sum ")" | ("ab" | "\u00e9"){2,300}
+"""
+SCHEMA = {
+    "title": "Person",
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": "^[A-Z]", "maxLength": 20},
+        "age": {"type": "integer", "minimum": 0},
+        "friends": {"type": "array", "items": {"$ref": "#"}, "maxItems": 3},
+    },
+    "required": ["name"],
+}
+
+
+def vocabulary() -> TokenizerInfo:
+    """Return the vocabulary of all files: the bytes, some words and a stop token."""
+    from maskwright import TokenizerInfo
+
+    tokens = [bytes([byte]) for byte in range(256)] + [word.encode() for word in WORDS] + [b""]
+    return TokenizerInfo(tokens, stop_token_ids=len(tokens) - 1)
+
+
+def compile_all(compiler: GrammarCompiler) -> dict[str, CompiledGrammar]:
+    """Return the compiled grammar of each file."""
+    return {
+        "ebnf": compiler.compile_grammar(EBNF),
+        "regex": compiler.compile_regex(r"\d{4}-[01]\d(?=Z)Z|[a-f]{30,}"),
+        "schema": compiler.compile_json_schema(SCHEMA, any_order=True),
+    }
+
+
+def main() -> None:
+    """Writes the files."""
+    from maskwright import GrammarCompiler, config
+
+    folder = FOLDER / config.get_serialization_version()
+    folder.mkdir(parents=True, exist_ok=True)
+    SEEDS.mkdir(parents=True, exist_ok=True)
+    compiler = GrammarCompiler(  # limits that the fuzz target allows
+        vocabulary(), max_states=2000, max_targets=500, max_clauses=100, max_lang_states=500
+    )
+    for name, compiled in compile_all(compiler).items():
+        stored = compiled.serialize()
+        (folder / f"{name}.bin").write_bytes(stored)
+        (folder / f"{name}.json").write_text(compiled.serialize_json() + "\n", encoding="ascii")
+        text = compiled.grammar.serialize_json() + "\n"
+        (folder / f"{name}.grammar.json").write_text(text, encoding="ascii")
+        (SEEDS / name).write_bytes(stored[64:])
+
+
+if __name__ == "__main__":
+    main()
