@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from budget_walks import choosers, walk
+from budget_walks import allowed_tokens, choosers, walk
 from conformance.run import SEED_VARIABLE, new_seed
 from keyword_grammar import random_schema
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
@@ -54,6 +54,44 @@ SCHEMAS = {
             }
         },
     },
+}
+
+# Where names, values or counts decide what is left.
+HARD_SCHEMAS = {
+    "any names": {
+        "type": "object",
+        "minProperties": 3,
+        "additionalProperties": {"type": "null"},
+    },
+    "listed and other names": {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "name": {"type": "null"}},
+        "minProperties": 3,
+    },
+    "names of a pattern": {
+        "type": "object",
+        "patternProperties": {"^x": {"type": "null"}},
+        "minProperties": 2,
+    },
+    "few names": {
+        "type": "object",
+        "patternProperties": {"^[ab]$": {"type": "boolean"}},
+        "additionalProperties": False,
+        "minProperties": 2,
+    },
+    "at most so many": {"type": "object", "maxProperties": 2, "required": ["id"]},
+    "dependent": {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+        "dependentRequired": {"id": ["name"], "name": ["type"]},
+        "minProperties": 1,
+    },
+    "names in names": {
+        "type": "object",
+        "minProperties": 2,
+        "additionalProperties": {"type": "object", "minProperties": 2},
+    },
+    "long texts": {"enum": ["a" * 60, "name" * 20, ["foo", "bar" * 9], {"id": "b" * 30}]},
 }
 
 
@@ -146,3 +184,60 @@ GRAMMARS = [
 @pytest.mark.parametrize("grammar", GRAMMARS)
 def test_grammars(grammar: str) -> None:
     _run(small().compile_grammar(grammar), SEED)
+
+
+@pytest.mark.parametrize("name", HARD_SCHEMAS)
+@pytest.mark.parametrize("any_order", [False, True])
+def test_hard_schemas(name: str, any_order: bool) -> None:
+    _run(
+        small().compile_json_schema(HARD_SCHEMAS[name], any_order=any_order, strict_mode=False),
+        SEED,
+    )
+
+
+def test_many_items() -> None:
+    compiled = small().compile_json_schema({"type": "array", "minItems": 200})
+    least = GrammarMatcher(compiled).min_tokens_to_finish()
+    for choose in choosers(SEED).values():
+        walk(GrammarMatcher(compiled, token_budget=least + 2), choose, check_every=50)
+
+
+def _used(compiled: CompiledGrammar, budget: int, rng: random.Random) -> GrammarMatcher:
+    """A matcher that is back at the start and has asked and read much on the way."""
+    matcher = GrammarMatcher(compiled, token_budget=budget + rng.randrange(30))
+    forks = []
+    for _ in range(12):
+        allowed = allowed_tokens(matcher)
+        matcher.accept_token(rng.choice(allowed))
+        if matcher.is_terminated():
+            break
+        forks.append(matcher.fork())
+        matcher.remaining_tokens = matcher.min_tokens_to_finish() + rng.randrange(20)
+    matcher.reset()
+    matcher.remaining_tokens = budget
+    return matcher
+
+
+@pytest.mark.parametrize("name", [*SCHEMAS, *HARD_SCHEMAS])
+def test_what_was_asked_before_changes_no_mask(name: str) -> None:
+    rng = random.Random(SEED)
+    compiled = small().compile_json_schema({**SCHEMAS, **HARD_SCHEMAS}[name], strict_mode=False)
+    least = GrammarMatcher(compiled).min_tokens_to_finish()
+    for extra in EXTRA:
+        budget = least + extra
+        matcher = GrammarMatcher(compiled, token_budget=budget)
+        used = _used(compiled, budget, rng)
+        taken: list[int] = []
+        while not matcher.is_terminated():
+            allowed = allowed_tokens(matcher)
+            assert allowed == allowed_tokens(used)
+            fresh = GrammarMatcher(compiled, token_budget=budget)
+            assert fresh.validate_tokens(taken) == len(taken)
+            for token in taken:
+                assert fresh.accept_token(token)
+            assert allowed == allowed_tokens(fresh)
+            assert matcher.min_tokens_to_finish() == fresh.min_tokens_to_finish()
+            token = rng.choice(allowed)
+            assert matcher.accept_token(token)
+            assert used.accept_token(token)
+            taken.append(token)

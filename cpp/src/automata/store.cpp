@@ -80,7 +80,8 @@ Target Family::localise(StateId state, Reg reg, const RegisterPool& from, Regist
   return {state, to.intern(from.get(reg))};
 }
 
-Target Family::forget(StateId state, Reg reg, const RegisterPool& /*regs*/) { return {state, reg}; }
+Target Family::forget(StateId state, Reg reg, RegisterPool& /*regs*/) { return {state, reg}; }
+uint32_t Family::remembered(StateId, Reg, const RegisterPool&) { return 0; }
 bool Family::guard(StateId, Reg, const RegisterPool&, Guard&) { return false; }
 bool Family::suspect(StateId, Reg, const RegisterPool&, std::bitset<256>&) { return false; }
 bool Family::completions(StateId, Reg, RegisterPool&, std::vector<Completion>&) { return false; }

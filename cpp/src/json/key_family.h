@@ -65,7 +65,7 @@ class KeyFrames final : public KeyFamily {
   bool append_other_names(StateId start, Reg reg, const RegisterPool& regs,
                           SharedKey& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
-  Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
+  Target forget(StateId state, Reg reg, RegisterPool& regs) override;
   bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out) override;
   void likely(StateId state, Reg reg, const RegisterPool& regs,
               std::vector<std::string>& out) override;

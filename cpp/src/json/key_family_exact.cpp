@@ -130,7 +130,7 @@ Target KeyFrames::localise(StateId state, Reg reg, const RegisterPool& from, Reg
   return {inside, to.intern(content)};
 }
 
-Target KeyFrames::forget(StateId state, Reg reg, const RegisterPool& regs) {
+Target KeyFrames::forget(StateId state, Reg reg, RegisterPool& regs) {
   if (!is_exact(state)) return {state, reg};
   return {store_.content(state)[1], regs.get(reg)[0]};
 }

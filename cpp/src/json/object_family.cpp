@@ -271,6 +271,17 @@ Reg ObjectFamily::forget(const AliveSet& alive, Reg names, const RegisterPool& f
   return forget_names(names, alive.all->endless, tables_.store.max_advance(), from, to);
 }
 
+Target ObjectFamily::forget(StateId state, Reg reg, RegisterPool& regs) {
+  if (remembered(state, reg, regs) == 0) return {state, reg};
+  return {state, with_names(regs.get(reg), 0, regs)};
+}
+
+uint32_t ObjectFamily::remembered(StateId state, Reg reg, const RegisterPool& regs) {
+  if (reg == 0) return 0;
+  const Reg names = decode_seen(regs.get(reg), *position(state).alive).names;
+  return names == 0 || is_unknown(names, regs) ? 0 : count_names(names, regs);
+}
+
 Target ObjectFamily::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {
   const Position here = position(state);
   const AliveSet& alive = *here.alive;

@@ -44,6 +44,8 @@ class ObjectFamily final : public Family {
   // The same for what follows '{' of a value.
   bool append_start(const Alternative& alternative, RegisterPool& regs, SharedKey& key);
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  Target forget(StateId state, Reg reg, RegisterPool& regs) override;
+  uint32_t remembered(StateId state, Reg reg, const RegisterPool& regs) override;
   // Other names of some object met so far may run out; `endless`: the tokens spell endlessly many.
   bool has_few_names(bool endless) const {
     return unions_.has_other_names() && (!endless || unions_.has_name_classes());

@@ -94,7 +94,7 @@ Target RecordFamily::localise(StateId state, Reg reg, const RegisterPool& from, 
   return store_.family(kind(plain)).localise(plain, own, from, to);
 }
 
-Target RecordFamily::forget(StateId state, Reg reg, const RegisterPool& regs) {
+Target RecordFamily::forget(StateId state, Reg reg, RegisterPool& regs) {
   const Target plain{inside(state), inner(regs.get(reg))};
   return store_.family(kind(plain.state)).forget(plain.state, plain.reg, regs);
 }

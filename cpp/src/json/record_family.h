@@ -55,7 +55,7 @@ class RecordFamily final : public Family {
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
-  Target forget(StateId state, Reg reg, const RegisterPool& regs) override;
+  Target forget(StateId state, Reg reg, RegisterPool& regs) override;
   bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next) override;
   bool completions(StateId state, Reg reg, RegisterPool& regs,
                    std::vector<Completion>& out) override;

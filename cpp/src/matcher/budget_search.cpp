@@ -36,7 +36,7 @@ void Matcher::TokenSearch::visit(std::span<const Config> closed, uint32_t from, 
 // Of the text, or far more than that where there is none.
 uint32_t Matcher::TokenSearch::bytes_left(std::span<const Config> closed) {
   constexpr uint32_t kFar = 1U << 20;
-  const uint32_t bytes = matcher_.loose_length(closed).bytes;
+  const uint32_t bytes = matcher_.bytes_left(closed);
   if (bytes != kUnbounded) return bytes;
   uint32_t frames = kFar;
   for (const Config& config : closed) frames = std::min(frames, family_.depth(config.stack));

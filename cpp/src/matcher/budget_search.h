@@ -33,7 +33,7 @@ class Matcher::TokenSearch {
 
  private:
   static constexpr uint32_t kMaxNodes = 2000;
-  static constexpr uint32_t kMaxNodesToFind = 20000;
+  static constexpr uint32_t kMaxNodesToFind = 5000;
   static constexpr uint32_t kMaxNodesToImprove = 1000;  // once an end was met
 
   struct Place {

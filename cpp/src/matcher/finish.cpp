@@ -57,9 +57,12 @@ constexpr std::size_t kRunWord = 2;
 }  // namespace
 
 uint32_t Matcher::Family::depth(StackRef stack) {
-  // A node is made after those below it. Of several alternatives below any will do: this only
-  // orders searches.
-  const auto above = [&](StackRef ref) { return depths[arena.nodes(ref)[0]]; };
+  // A node is made after those below it.
+  const auto above = [&](StackRef ref) {
+    uint32_t least = kUnbounded;
+    for (const uint32_t node : arena.nodes(ref)) least = std::min(least, depths[node]);
+    return least;
+  };
   for (auto id = static_cast<uint32_t>(depths.size()); id < arena.size().nodes; ++id) {
     depths.push_back(id == kBottom ? 0 : above(arena.node(id).below) + 1);
   }

@@ -277,7 +277,9 @@ class Family {
   // copies the content.
   virtual Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to);
   // For kPooledRegister: what a step with Memory::kIgnored would go on from.
-  virtual Target forget(StateId state, Reg reg, const RegisterPool& regs);
+  virtual Target forget(StateId state, Reg reg, RegisterPool& regs);
+  // How many texts the frame remembers that must not come again.
+  virtual uint32_t remembered(StateId state, Reg reg, const RegisterPool& regs);
   // For kGuarded: true if there are texts as Guard says.
   virtual bool guard(StateId state, Reg reg, const RegisterPool& regs, Guard& out);
   // For kSuspects: true unless the configuration can be completed for sure; whether it can be then

@@ -198,41 +198,65 @@ class Matcher {
 
   // Budgets, see budget.cpp. All configurations are closed.
   class TokenSearch;
+  struct Known;
+  struct Loose;
+  static constexpr std::size_t kShort = 8;  // tokens for which fewer ones are looked for
   Budget& budget();
   bool bytes_suffice() const;
   uint32_t stop_cost() const;
-  struct Known;  // tokens that complete them, without a stop token
-  const Known& loose_plan(std::span<const Config> closed);
-  std::optional<Plan> exact_plan(std::span<const Config> closed);
+  Loose& loose(std::span<const Config> closed, uint32_t& id);
+  const std::optional<Plan>& better_plan(uint32_t id, Loose& loose);
+  Known find_least(std::span<const Config> closed);
   ConfigSet loosened(std::span<const Config> closed);
-  struct Length;  // of a text in bytes
-  Length loose_length(std::span<const Config> closed);
-  std::string loose_text(std::span<const Config> closed);
   bool completes(std::span<const Config> closed, const Plan& plan);
-  const Known& least(std::span<const Config> closed);
+  Known& least(std::span<const Config> closed);
   // Their number with a stop token, or kUnbounded; and a number that is not below it.
   uint32_t least_tokens(std::span<const Config> closed);
   uint32_t most_tokens(std::span<const Config> closed);
-  std::optional<Plan> spell(std::string_view text) const;
+  uint32_t sure_bytes(std::span<const Config> closed);
+  uint32_t bytes_left(std::span<const Config> closed);
+  std::optional<Plan> spell(std::string_view text, std::span<const uint32_t> cuts) const;
   bool fits(std::span<const Config> closed, uint32_t left);
   bool fits_after(uint32_t token, const ConfigSet& after, Step& cost);
   std::span<const uint32_t> plan_of(const Step& step);
   void check_budget(uint64_t tokens, const char* name);
+
+  // Of names that must not come again (budget_names.cpp).
+  void note_stacks();
+  uint32_t names_in(Target at) const;
+  uint32_t remembered(std::span<const Config> closed);
+  bool follow(ConfigSet& set, std::string_view text);
+  bool reads_letters(const ConfigSet& set);
+  std::optional<std::string> enter_letters(ConfigSet& set);
+  struct Padding;  // how names are made longer
+  const Padding& padding(std::span<const Config> loose_configs, Loose& loose, bool first_is_new);
+  uint32_t padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const;
+  std::optional<Plan> padded_plan(std::span<const Config> closed, const Loose& loose,
+                                  const Padding& padding, uint32_t names);
+
+  // Masks under a budget (budget_mask.cpp). Configurations by their interned ids.
   struct Reach;
+  struct Loop;
+  struct BudgetWalk;
   Reach reach_key();
+  std::optional<uint64_t> loose_reach();
   bool is_far_from_budget();
+  void note_reach(const BudgetWalk& walk);
   bool has_register(StateId state) const {
     return (grammar_->store().state(state).flags & kHasRegister) != 0;
   }
+  bool counts(StateId state) const;
   const TextClass* loop_text(std::span<const Config> closed) const;
   uint32_t token_at(uint32_t node) const;
-  struct Loop;
   Loop loop_at(std::span<const Config> closed, uint32_t left);
-  static void drop(std::span<const uint32_t> tokens, std::span<uint32_t> row);
+  bool judge(BudgetWalk& walk, uint32_t id);
+  bool depends_on_names_alone(uint32_t id);
+  uint32_t move(BudgetWalk& walk, uint32_t id, uint8_t byte);
+  uint32_t without_names(uint32_t id);
+  uint32_t read_and_intern(uint32_t token);
   void drop_beyond_budget(std::span<uint32_t> row);
-  void drop_beyond(uint32_t node, std::span<const Config> closed, std::span<uint32_t> row,
-                   uint32_t& most);
-  void drop_symbols_beyond(std::span<uint32_t> row, uint32_t& most);
+  void drop_beyond(BudgetWalk& walk, uint32_t node, uint32_t id, bool forgetful);
+  void drop_symbols_beyond(BudgetWalk& walk);
 
   struct Ahead;
   bool may_read_symbol(std::span<const Config> configs) const;

@@ -1,0 +1,218 @@
+// Budgets of texts with member names that must not come again.
+//
+// Idea: the shortest text is found without the names that are there, so those in it may be there
+// already. One that is made longer by d of n letters is new if n^d is more than the number of names
+// there are. So the number of tokens depends on how many there are and not on what they are, and is
+// the same behind all characters of a name: near the end thousands of tokens are judged as one.
+//
+// The letters must lead nowhere else: behind them the name must be where all of them lead back to.
+// A letter leads there (`enters`) where listed names might follow. Where no letter does, or names
+// may run out, a search must do (budget.cpp).
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "matcher/budget_facts.h"
+
+namespace maskwright {
+
+namespace {
+
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+// So many letters make more names than there are.
+uint32_t letters_for(uint32_t names) {
+  uint32_t digits = 1;
+  for (uint64_t many = kLetters.size(); many <= names; many *= kLetters.size()) ++digits;
+  return digits;
+}
+
+// The letters of the number, so many.
+std::string letters_of(uint64_t number, uint32_t digits) {
+  std::string text;
+  for (uint32_t i = 0; i < digits; ++i, number /= kLetters.size()) {
+    text += kLetters[number % kLetters.size()];
+  }
+  return text;
+}
+
+}  // namespace
+
+// --- what stacks remember -----------------------------------------------------------------------
+
+// Nodes are made after those below them, so one pass knows all.
+void Matcher::note_stacks() {
+  Budget& facts = budget();
+  Arena& arena = family_->arena;
+  const uint32_t size = arena.size().nodes;
+  for (auto id = static_cast<uint32_t>(facts.names.size()); id < size; ++id) {
+    if (id == kBottom) {
+      facts.names.push_back(0);
+      facts.forgotten.push_back(kBottom);
+      continue;
+    }
+    const Arena::Node node = arena.node(id);
+    uint32_t most = names_in({node.state, node.reg});
+    std::vector<uint32_t> below;
+    for (const uint32_t other : arena.nodes(node.below)) {
+      most = std::max(most, facts.names[other]);
+      below.push_back(facts.forgotten[other]);
+    }
+    std::ranges::sort(below);
+    below.erase(std::ranges::unique(below).begin(), below.end());
+    const Target at = forgotten(grammar_->store(), {node.state, node.reg}, arena);
+    facts.names.push_back(most);
+    facts.forgotten.push_back(arena.push(at.state, at.reg, arena.reference(below)));
+  }
+}
+
+uint32_t Matcher::names_in(Target at) const {
+  const State& state = grammar_->store().state(at.state);
+  if ((state.flags & kPooledRegister) == 0) return 0;
+  return grammar_->store().family(state.family).remembered(at.state, at.reg, family_->arena.regs());
+}
+
+// The most that any open frame has.
+uint32_t Matcher::remembered(std::span<const Config> closed) {
+  note_stacks();
+  uint32_t most = 0;
+  for (const Config& config : closed) {
+    most = std::max(most, names_in({config.state, config.reg}));
+    for (const uint32_t node : family_->arena.nodes(config.stack)) {
+      most = std::max(most, budget().names[node]);
+    }
+  }
+  return most;
+}
+
+// Configurations that differ in the names that they remember, or in how much whitespace was read,
+// share their texts.
+ConfigSet Matcher::loosened(std::span<const Config> closed) {
+  note_stacks();
+  Arena& arena = family_->arena;
+  ConfigSet set;
+  for (const Config& config : closed) {
+    std::vector<uint32_t> nodes;
+    for (const uint32_t node : arena.nodes(config.stack)) {
+      nodes.push_back(budget().forgotten[node]);
+    }
+    std::ranges::sort(nodes);
+    nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+    const Target at = forgotten(grammar_->store(), {config.state, config.reg}, arena);
+    set.add({at.state, at.reg, 0, arena.reference(nodes)}, arena);
+  }
+  return set;
+}
+
+// --- longer names -------------------------------------------------------------------------------
+
+// Reads a text and closes; false if it can't be read.
+bool Matcher::follow(ConfigSet& set, std::string_view text) {
+  if (text.empty()) return true;
+  ConfigSet after;
+  if (!family_->runner.read(set.configs(), text, family_->arena, after) || after.empty()) {
+    return false;
+  }
+  close(after);
+  std::swap(set, after);
+  return true;
+}
+
+// In a name in which all letters lead back.
+bool Matcher::reads_letters(const ConfigSet& set) {
+  if (set.size() != 1) return false;
+  Store& store = grammar_->store();
+  if (store.state(set[0].state).family != FamilyId::kKey) return false;
+  const TextClass& text = store.free_run(set[0].state).text;
+  if (!std::ranges::all_of(kLetters, [&](char c) { return text.has(static_cast<uint8_t>(c)); })) {
+    return false;
+  }
+  ConfigSet after = set;
+  return follow(after, kLetters.substr(0, 1)) && after.size() == 1 && after[0] == set[0];
+}
+
+// What must come before the letters; nothing if no such place is near.
+std::optional<std::string> Matcher::enter_letters(ConfigSet& set) {
+  if (reads_letters(set)) return std::string();
+  for (const char letter : kLetters) {
+    ConfigSet after = set;
+    const std::string text(1, letter);
+    if (!follow(after, text) || !reads_letters(after)) continue;
+    std::swap(set, after);
+    return text;
+  }
+  return std::nullopt;
+}
+
+const Matcher::Padding& Matcher::padding(std::span<const Config> loose_configs, Loose& loose,
+                                         bool first_is_new) {
+  auto& known = loose.padding[first_is_new ? 1 : 0];
+  if (known.has_value()) return *known;
+  Padding padding;
+  family_->arena.regs().set_memory(Memory::kIgnored);
+  ConfigSet set;
+  set.assign(loose_configs);
+  const std::string_view text = loose.text;
+  std::size_t at = 0;
+  bool reads = true;
+  for (const uint32_t name : loose.doubts.names) {
+    std::optional<std::string> enters = std::string();
+    if (!first_is_new || !padding.enters.empty()) {
+      reads = reads && follow(set, text.substr(at, name - at));
+      at = name;
+      if (reads) enters = enter_letters(set);
+      reads = reads && enters.has_value();
+    }
+    padding.enters.push_back(enters.value_or(""));
+  }
+  padding.possible = reads && follow(set, text.substr(at)) && close(set);
+  family_->arena.regs().set_memory(Memory::kExact);
+  return known.emplace(std::move(padding));
+}
+
+// The tokens that complete the text with longer names, where so many are remembered.
+uint32_t Matcher::padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const {
+  std::vector<uint32_t> cuts = loose.doubts.names;
+  uint32_t letters = 0;
+  for (uint32_t i = 0; i < cuts.size(); ++i) {
+    if (names + i == 0) continue;
+    letters += static_cast<uint32_t>(padding.enters[i].size()) + letters_for(names + i);
+  }
+  if (names == 0) cuts.erase(cuts.begin());
+  const auto plan = spell(loose.text, cuts);
+  return plan.has_value() ? static_cast<uint32_t>(plan->size()) + letters : kUnbounded;
+}
+
+// A plan of no more tokens than that.
+std::optional<Matcher::Plan> Matcher::padded_plan(std::span<const Config> closed,
+                                                  const Loose& loose, const Padding& padding,
+                                                  uint32_t names) {
+  ConfigSet set;
+  set.assign(closed);
+  std::string text;
+  std::size_t at = 0;
+  for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {
+    if (names + i == 0) continue;
+    const uint32_t name = loose.doubts.names[i];
+    std::string part = loose.text.substr(at, name - at) + padding.enters[i];
+    at = name;
+    if (!follow(set, part)) return std::nullopt;
+    const uint32_t digits = letters_for(names + i);
+    const auto ends = [&](const std::string& letters) {
+      ConfigSet after = set;
+      return follow(after, letters + '"');
+    };
+    uint64_t number = 0;
+    while (number <= names + i && !ends(letters_of(number, digits))) ++number;
+    const std::string letters = letters_of(number, digits);
+    if (!follow(set, letters)) return std::nullopt;
+    text += part + letters;
+  }
+  text += loose.text.substr(at);
+  auto plan = spell(text, {});
+  if (!plan.has_value() || !completes(closed, *plan)) return std::nullopt;
+  return plan;
+}
+
+}  // namespace maskwright

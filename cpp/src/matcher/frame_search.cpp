@@ -1,0 +1,212 @@
+#include "matcher/frame_search.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace maskwright {
+
+namespace {
+
+using Memory = RegisterPool::Memory;
+
+}  // namespace
+
+void Doubts::append(const Doubts& more, std::size_t bytes) {
+  for (const uint32_t name : more.names) names.push_back(name + static_cast<uint32_t>(bytes));
+  if (more.others != 0) others = more.others + static_cast<uint32_t>(bytes);
+}
+
+void Doubts::note(Store& store, StateId state, std::size_t bytes) {
+  if ((store.state(state).flags & (kGuarded | kSuspects)) == 0) return;
+  others = static_cast<uint32_t>(bytes + 1);
+}
+
+Doubts Doubts::from(uint32_t bytes) const {
+  Doubts rest;
+  if (others > bytes) rest.others = others - bytes;
+  for (const uint32_t name : names) {
+    if (name >= bytes) rest.names.push_back(name - bytes);
+  }
+  return rest;
+}
+
+Target forgotten(Store& store, Target at, Arena& arena) {
+  const State& state = store.state(at.state);
+  if ((state.flags & kPooledRegister) == 0) return at;
+  return store.family(state.family).forget(at.state, at.reg, arena.regs());
+}
+
+Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, Arena& arena,
+                       std::size_t bytes, Doubts& doubts) {
+  const FamilyId id = store.state(caller.state).family;
+  const auto resume = [&] {
+    return store.family(id).resume(caller.state, caller.reg, returned.accepted, returned.reg,
+                                   arena.regs());
+  };
+  const Target target = resume();
+  if (target.state == kDead || arena.regs().memory() == Memory::kExact) return target;
+  arena.regs().set_memory(Memory::kExact);
+  const Target exact = resume();
+  arena.regs().set_memory(Memory::kIgnored);
+  if (exact.state != target.state || exact.reg != target.reg) {
+    if (id == FamilyId::kObject && bytes != 0) {
+      doubts.names.push_back(static_cast<uint32_t>(bytes - 1));
+    } else {
+      doubts.others = static_cast<uint32_t>(bytes + 1);
+    }
+  }
+  doubts.note(store, target.state, bytes);
+  return target;
+}
+
+bool FrameSearch::Item::operator>(const Item& other) const {
+  if (whole.size() != other.whole.size()) return whole.size() > other.whole.size();
+  return whole != other.whole ? whole > other.whole : number > other.number;
+}
+
+std::vector<FrameText> FrameSearch::find(Target at, std::size_t count) {
+  const uint32_t root = frame_of(at, {});
+  while (!agenda_.empty() && places_.size() < max_places_ && frames_[root].found.size() < count) {
+    const Item item = agenda_.top();
+    agenda_.pop();
+    leave(item);
+  }
+  return std::move(frames_[root].found);
+}
+
+std::vector<FrameSearch::Stop> FrameSearch::way() const {
+  std::vector<Stop> stops;
+  for (uint32_t at = end_; at != kNoPlace; at = places_[at].from) {
+    stops.push_back({places_[at].at, places_[at].bytes});
+  }
+  return stops;
+}
+
+uint32_t FrameSearch::frame_of(Target at, const std::string& before) {
+  const std::array<uint32_t, 2> key{at.state, at.reg};
+  const auto [id, inserted] = keys_.intern(key);
+  if (inserted) {
+    frames_.emplace_back().before = before;
+    Doubts doubts;
+    doubts.note(store_, at.state, 0);
+    add({}, id, kNoPlace, at, std::move(doubts));
+  }
+  return id;
+}
+
+// Goes on from a place of the agenda.
+void FrameSearch::leave(const Item& item) {
+  const std::array<uint32_t, 3> key{item.frame, item.at.state, item.at.reg};
+  if (!met_.intern(key).inserted) return;
+  const auto place = static_cast<uint32_t>(places_.size());
+  places_.push_back({item.from, static_cast<uint32_t>(item.text.size()), item.at});
+  const Config config{item.at.state, item.at.reg, 0, kBottom};
+  if (const SetId accepted = runner_.accepted(config, arena_); accepted != kEmptySet) {
+    note(item.frame, place, {accepted, item.at.reg, item.text, item.doubts});
+  }
+  const uint16_t flags = store_.state(item.at.state).flags;
+  if ((flags & kReturnOnly) != 0) return;
+  read(item, place);
+  if ((flags & kCalls) != 0) call(item, place);
+}
+
+void FrameSearch::read(const Item& item, uint32_t place) {
+  const FamilyId family = store_.state(item.at.state).family;
+  const bool alike = family == FamilyId::kString || family == FamilyId::kRepeat;
+  // A character that leads back, and no escapes of such.
+  const TextClass free = store_.free_run(item.at.state).text;
+  bool looped = false;
+  for (const Edge& edge : store_.row(item.at.state).edges) {
+    const auto usable = [&](uint32_t byte) {
+      if (!spellable_[byte] || (byte == '\\' && free.escapes)) return false;
+      return byte < 0x80 ? !free.has(static_cast<uint8_t>(byte)) || !looped : !free.beyond_ascii;
+    };
+    bool read_one = false;
+    for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) {
+      if (!usable(byte)) continue;
+      if (read_one && (edge.op == Op::kPlain || alike)) break;
+      // A space rather than a control character: tokens of many spaces are common.
+      const bool spaced = edge.op == Op::kPlain && byte < ' ' && edge.hi >= ' ' && usable(' ');
+      const auto read = static_cast<uint8_t>(spaced ? ' ' : byte);
+      looped = looped || (read < 0x80 && free.has(read));
+      read_byte(item, place, edge, read);
+      read_one = true;
+    }
+  }
+}
+
+void FrameSearch::read_byte(const Item& item, uint32_t place, const Edge& edge, uint8_t byte) {
+  Target target{edge.target, item.at.reg};
+  if (edge.op == Op::kDynamic) {
+    target = store_.family(store_.state(item.at.state).family)
+                 .scan(item.at.state, item.at.reg, byte, edge.target, arena_.regs());
+  }
+  Doubts doubts = item.doubts;
+  doubts.note(store_, target.state, item.text.size() + 1);
+  add(item.text + static_cast<char>(byte), item.frame, place, target, std::move(doubts));
+}
+
+// As Runner::push, without a stack.
+void FrameSearch::call(const Item& item, uint32_t place) {
+  const State state = store_.state(item.at.state);
+  Caller caller{item.frame, place, item.at, item.text, item.doubts};
+  if ((state.flags & kTailCalls) != 0) {
+    caller.at = {store_.family(state.family).tail_state(item.at.state), 0};
+  } else if (state.family == FamilyId::kRules) {
+    caller.at = {rules_.caller(item.at.state).state, 0};
+  }
+  callees_.clear();
+  if (state.callee != kDead) {
+    callees_.push_back({state.callee, 0});
+  } else {
+    store_.family(state.family).callees(item.at.state, item.at.reg, arena_.regs(), callees_);
+  }
+  const std::vector<Target> callees = callees_;
+  for (const Target& callee : callees) {
+    if (callee.state == kDead) continue;
+    const uint32_t frame = frame_of(callee, item.whole);
+    caller.doubts = item.doubts;
+    caller.doubts.note(store_, callee.state, item.text.size());
+    frames_[frame].callers.push_back(caller);
+    for (std::size_t i = 0; i < frames_[frame].found.size(); ++i) {
+      deliver(caller, frames_[frame].found[i]);
+    }
+  }
+}
+
+// The frame can return something.
+void FrameSearch::note(uint32_t frame, uint32_t place, FrameText found) {
+  constexpr std::size_t kMaxFound = 8;
+  std::vector<FrameText>& known = frames_[frame].found;
+  const bool again = std::ranges::any_of(known, [&](const FrameText& other) {
+    return other.accepted == found.accepted && other.reg == found.reg;
+  });
+  if (again || known.size() == kMaxFound) return;
+  if (frame == 0 && known.empty()) end_ = place;
+  known.push_back(found);
+  for (std::size_t i = 0; i < frames_[frame].callers.size(); ++i) {
+    const Caller caller = frames_[frame].callers[i];
+    deliver(caller, found);
+  }
+}
+
+void FrameSearch::deliver(const Caller& caller, const FrameText& found) {
+  Target target{kDead, 0};
+  std::string text = caller.text + found.text;
+  Doubts doubts = caller.doubts;
+  doubts.append(found.doubts, caller.text.size());
+  if (caller.at.state == kDead) {
+    target = {store_.done(found.accepted), found.reg};
+  } else {
+    target = resume_in_doubt(store_, caller.at, found, arena_, text.size(), doubts);
+  }
+  add(std::move(text), caller.frame, caller.place, target, std::move(doubts));
+}
+
+void FrameSearch::add(std::string text, uint32_t frame, uint32_t from, Target at, Doubts doubts) {
+  if (at.state == kDead || text.size() > kMaxBytes) return;
+  agenda_.push({frames_[frame].before + text, std::move(text), added_++, frame, from, at,
+                std::move(doubts)});
+}
+
+}  // namespace maskwright
