@@ -30,9 +30,10 @@ LogitType logit_type(const std::string& dtype) {
 void apply_bitmask(nb::handle logits_object, nb::handle bitmask_object,
                    const std::optional<nb::object>& vocab_size,
                    const std::optional<Integers>& indices) {
+  ApplyNumbers numbers = read_numbers(vocab_size, indices);
   const ArrayMemory logits = writable_memory(logits_object, "logits");
   const ArrayMemory bitmask = readable_memory(bitmask_object, "bitmask");
-  const ApplyRequest request = check_apply(logits.facts, bitmask.facts, vocab_size, indices);
+  const ApplyRequest request = check_apply(logits.facts, bitmask.facts, std::move(numbers));
   const LogitType type = logit_type(logits.facts.dtype);
   const auto row_bytes = request.logits.stride * static_cast<int64_t>(logits.item_bytes);
   auto* const out = static_cast<char*>(logits.data);
@@ -56,8 +57,8 @@ ArrayFacts unpack(Facts facts) {
 std::pair<int64_t, std::optional<std::vector<int64_t>>> check(
     Facts logits, Facts bitmask, const std::optional<nb::object>& vocab_size,
     const std::optional<Integers>& indices) {
-  ApplyRequest request =
-      check_apply(unpack(std::move(logits)), unpack(std::move(bitmask)), vocab_size, indices);
+  ApplyRequest request = check_apply(unpack(std::move(logits)), unpack(std::move(bitmask)),
+                                     read_numbers(vocab_size, indices));
   if (request.all_rows) return {request.vocab_size, std::nullopt};
   return {request.vocab_size, std::move(request.rows)};
 }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "maskwright/support/error.h"
 
@@ -25,9 +26,8 @@ Rows rows_of(const ArrayFacts& array, const std::string& what) {
 
 bool overlap(const Rows& rows) { return rows.count > 1 && std::abs(rows.stride) < rows.length; }
 
-int64_t checked_vocab_size(const std::optional<nb::object>& vocab_size, const Rows& logits) {
-  if (!vocab_size.has_value()) return logits.length;
-  const int64_t size = integer(*vocab_size);
+int64_t checked_vocab_size(std::optional<int64_t> vocab_size, const Rows& logits) {
+  const int64_t size = vocab_size.value_or(logits.length);
   if (size < 0 || size > logits.length) {
     throw Error(ErrorKind::kBitmask, "bitmask-vocab-size",
                 "vocab_size is " + std::to_string(size) + ", and a row of the logits has " +
@@ -56,9 +56,16 @@ void check_rows(const std::vector<int64_t>& rows, const Rows& logits, const Rows
 
 }  // namespace
 
+ApplyNumbers read_numbers(const std::optional<nb::object>& vocab_size,
+                          const std::optional<Integers>& indices) {
+  ApplyNumbers numbers;
+  if (vocab_size.has_value()) numbers.vocab_size = integer(*vocab_size);
+  if (indices.has_value()) numbers.indices = integers(*indices);
+  return numbers;
+}
+
 ApplyRequest check_apply(const ArrayFacts& logits, const ArrayFacts& bitmask,
-                         const std::optional<nb::object>& vocab_size,
-                         const std::optional<Integers>& indices) {
+                         ApplyNumbers numbers) {
   if (logits.dtype != "float32" && logits.dtype != "float16" && logits.dtype != "bfloat16") {
     bad_array("logits-dtype", "logits", logits, "float32, float16 or bfloat16");
   }
@@ -71,7 +78,7 @@ ApplyRequest check_apply(const ArrayFacts& logits, const ArrayFacts& bitmask,
   const Rows out = request.logits = rows_of(logits, "logits");
   const Rows in = request.bitmask = rows_of(bitmask, "bitmask");
   if (overlap(out)) bad_array("logits-strides", "logits", logits, "rows that do not overlap");
-  const int64_t size = request.vocab_size = checked_vocab_size(vocab_size, out);
+  const int64_t size = request.vocab_size = checked_vocab_size(numbers.vocab_size, out);
   if (size > in.length * 32) {
     bad_array("bitmask-shape", "bitmask", bitmask,
               std::to_string((size + 31) / 32) + (size > 32 ? " words" : " word") +
@@ -79,9 +86,9 @@ ApplyRequest check_apply(const ArrayFacts& logits, const ArrayFacts& bitmask,
                   " tokens; if the model has fewer tokens than the logits have columns, say so "
                   "with vocab_size");
   }
-  request.all_rows = !indices.has_value();
-  if (indices.has_value()) {
-    request.rows = integers(*indices);
+  request.all_rows = !numbers.indices.has_value();
+  if (numbers.indices.has_value()) {
+    request.rows = std::move(*numbers.indices);
     check_rows(request.rows, out, in);
   } else if (out.count != in.count) {
     bad_array("bitmask-shape", "bitmask", bitmask,

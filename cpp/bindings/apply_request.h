@@ -22,7 +22,14 @@ struct ApplyRequest {
   bool all_rows;              // they are all of them, in order
 };
 
-// Raises Error(kBitmask) for whatever does not fit, TypeError for what is no integer.
-ApplyRequest check_apply(const ArrayFacts& logits, const ArrayFacts& bitmask,
-                         const std::optional<nanobind::object>& vocab_size,
-                         const std::optional<Integers>& indices);
+// The numbers of a call. Reading them may run Python code, so it comes before looking at arrays.
+struct ApplyNumbers {
+  std::optional<int64_t> vocab_size;
+  std::optional<std::vector<int64_t>> indices;
+};
+// Raises TypeError for what is no integer.
+ApplyNumbers read_numbers(const std::optional<nanobind::object>& vocab_size,
+                          const std::optional<Integers>& indices);
+
+// Raises Error(kBitmask) for whatever does not fit.
+ApplyRequest check_apply(const ArrayFacts& logits, const ArrayFacts& bitmask, ApplyNumbers numbers);

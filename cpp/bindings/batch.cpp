@@ -116,11 +116,12 @@ bool traverse(MatcherBase& base, nb::handle next_token, nb::handle next_sibling,
     const std::chrono::duration<double> seconds(std::min(time_threshold, kYear));
     deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(seconds);
   }
+  const int64_t root = integer(root_position);  // may run Python code, so before the arrays
   const DraftArrays arrays(next_token, next_sibling, draft_tokens);
   for (const IntegerArray* array : {&arrays.child, &arrays.sibling, &arrays.tokens}) {
     array->check_ndim(true, false);
   }
-  const DraftTree tree(arrays.child.row(0), arrays.sibling.row(0), integer(root_position));
+  const DraftTree tree(arrays.child.row(0), arrays.sibling.row(0), root);
   const auto nodes = static_cast<int64_t>(arrays.num_nodes());
   const Bitmask out(bitmask, base.matcher.grammar().vocabulary().mask_words());
   out.check_rows(nodes, "one for each node");

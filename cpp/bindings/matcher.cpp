@@ -36,13 +36,16 @@ std::size_t validate_tokens(Matcher& matcher, const Integers& tokens) {
   return matcher.validate_tokens(integers(tokens));
 }
 
+// A thread that gives up the GIL for a moment only, again and again, keeps others from getting it:
+// each time they wake up it is taken. So short texts are looked for without giving it up.
 nb::bytes forced_bytes(Matcher& matcher, std::size_t limit) {
-  std::string text;
-  {
+  constexpr std::size_t kShort = 64;
+  std::optional<std::string> text = matcher.forced_bytes(std::min(limit, kShort), false);
+  if (!text.has_value() || (text->size() == kShort && limit > kShort)) {
     const nb::gil_scoped_release release;
     text = matcher.forced_bytes(limit);
   }
-  return nb::bytes(text.data(), text.size());
+  return nb::bytes(text->data(), text->size());
 }
 
 std::vector<uint32_t> open_tokens(Matcher& matcher, const nb::bytes& ahead) {

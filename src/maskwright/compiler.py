@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import MaskTable
-from .bitmask import get_bitmask_shape
 from .compile_cache import CacheStats, CompileCache
 from .compiled_grammar import (
     CompiledGrammar,
@@ -157,16 +156,15 @@ class GrammarCompiler:
         self._limits: dict[str, Any] = checked_limits(given)
         self._tokenizer_info = tokenizer_info
         self._cache_limit_bytes = cache_limit_bytes
+        if mask_table_bytes < 0:
+            raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
         shared_limit = cache_limit_bytes if cache_limit_bytes < 0 else cache_limit_bytes // 3
         self._cache: CompileCache[CompiledGrammar, Generation] = CompileCache(
-            partial(Generation, tokenizer_info._core, shared_limit),  # noqa: SLF001  of this package
+            partial(Generation, tokenizer_info, shared_limit, mask_table_bytes),
             cache_limit_bytes if cache_limit_bytes < 0 else cache_limit_bytes - shared_limit,
         )
         self._past = PastGenerations()
         self._cache_enabled = bool(cache_enabled)
-        if mask_table_bytes < 0:
-            raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
-        self._mask_table = self._new_mask_table(mask_table_bytes)
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
@@ -287,11 +285,7 @@ class GrammarCompiler:
     @property
     def mask_table(self) -> MaskTable:
         """The distinct masks of the compiled grammars, by id; `clear_cache` begins a new one."""
-        return self._mask_table
-
-    def _new_mask_table(self, limit_bytes: int) -> MaskTable:
-        _, words = get_bitmask_shape(1, self._tokenizer_info.vocab_size)
-        return MaskTable(words, limit_bytes)
+        return self._cache.generation.mask_table
 
     def clear_cache(self) -> None:
         """Forget what was compiled.
@@ -301,7 +295,6 @@ class GrammarCompiler:
         ``detached_bytes`` of `stats`.
         """
         self._past.add(self._cache.clear())
-        self._mask_table = self._new_mask_table(self._mask_table.limit_bytes)
 
     def get_cache_size_bytes(self) -> int:
         """Return the memory of the cached grammars and of what they share, never above the limit.
@@ -342,7 +335,7 @@ class GrammarCompiler:
                 shared_masks=None if generation is None else generation.shared_masks,
                 **self._limits,
             )
-            core.use_mask_table(self._mask_table)
+            core.use_mask_table((generation or self._cache.generation).mask_table)
             compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
             if self._precomputer is None:
                 return compiled

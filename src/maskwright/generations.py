@@ -1,16 +1,21 @@
 """What the grammars that a compiler keeps between two calls of `clear_cache` have in common.
 
-Idea: a generation has a ledger of its grammars' memory and the masks that they share, with a ledger
-of its own. A grammar keeps the masks of its generation alive. When a generation is past only the
-two ledgers stay here, for as long as anything is charged to them.
+Idea: a generation has a ledger of its grammars' memory, the masks that they share, with a ledger
+of its own, and the ids of masks. A grammar keeps the masks of its generation alive. When a
+generation is past only the two ledgers stay here, for as long as anything is charged to them.
 Cost: two ledgers for a generation.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from . import _core
+from .bitmask import get_bitmask_shape
+
+if TYPE_CHECKING:
+    from .tokenizer_info import TokenizerInfo
 
 __all__ = ["Generation", "PastGenerations"]
 
@@ -19,21 +24,28 @@ class Generation:
     """The memory and the shared masks of one generation.
 
     Args:
-        vocabulary: That of the compiler.
+        tokenizer_info: The vocabulary of the compiler.
         limit_bytes: What the shared masks may take; -1: no limit.
+        mask_table_bytes: What the mask table may take.
 
     Attributes:
         ledger: Memory of the generation's grammars, without what they share.
         shared_ledger: Memory of what they share.
         shared_masks: What they share.
+        mask_table: The ids of their masks.
     """
 
-    __slots__ = ("ledger", "shared_ledger", "shared_masks")
+    __slots__ = ("ledger", "mask_table", "shared_ledger", "shared_masks")
 
-    def __init__(self, vocabulary: _core.Vocabulary, limit_bytes: int = -1) -> None:
+    def __init__(
+        self, tokenizer_info: TokenizerInfo, limit_bytes: int, mask_table_bytes: int
+    ) -> None:
+        vocabulary = tokenizer_info._core  # noqa: SLF001  of this package
+        mask_words = get_bitmask_shape(1, tokenizer_info.vocab_size)[1]
         self.ledger = _core.ByteLedger()
         self.shared_ledger = _core.ByteLedger()
         self.shared_masks = _core.SharedMasks(vocabulary, limit_bytes, self.shared_ledger)
+        self.mask_table = _core.MaskTable(mask_words, mask_table_bytes)
 
     @property
     def bytes(self) -> int:

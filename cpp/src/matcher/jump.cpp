@@ -124,8 +124,13 @@ bool Matcher::find_forced(const Ahead& from, uint8_t& byte, Ahead& to) {
   return true;
 }
 
-std::string Matcher::forced_bytes(std::size_t limit) {
-  const std::lock_guard lock(grammar_->mutex());
+std::optional<std::string> Matcher::forced_bytes(std::size_t limit, bool wait) {
+  std::unique_lock lock(grammar_->mutex(), std::defer_lock);
+  if (wait) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return std::nullopt;
+  }
   std::string text;
   if (now().stopped) return text;
   Ahead at;

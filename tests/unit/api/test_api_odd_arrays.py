@@ -150,3 +150,18 @@ def test_reset_of_any_shape(shape):
     turned = np.zeros(shape, np.int32)
     reset_token_bitmask(turned.T)
     assert (turned == -1).all()
+
+
+def test_numbers_are_read_before_arrays_are_looked_at():
+    """Reading a number may run code that takes an array's memory away."""
+    torch = pytest.importorskip("torch")
+    logits = torch.zeros(4, 64)
+    bitmask = torch.zeros(4, 2, dtype=torch.int32)
+
+    class Odd:
+        def __index__(self) -> int:
+            logits.set_(torch.empty(0))
+            return 64
+
+    with pytest.raises(BitmaskError):
+        apply_token_bitmask_inplace(logits, bitmask, vocab_size=Odd())

@@ -83,7 +83,8 @@ class Matcher {
   // Looking ahead (jump.cpp). Nothing changes.
   // The bytes that every completion goes on with, at most `limit`; it ends where the text may end
   // or a token may come that is no text.
-  std::string forced_bytes(std::size_t limit);
+  // Nothing if another thread has the grammar and `wait` is false.
+  std::optional<std::string> forced_bytes(std::size_t limit, bool wait = true);
   // `ahead` can be read. The offsets in it, ascending, at which a token may begin that reads the
   // rest of `ahead` and more; its size among them if anything but a stop token may follow it. With
   // an offset inside a code point also those of the tokens that may end there.
