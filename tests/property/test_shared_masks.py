@@ -277,7 +277,7 @@ def test_threads_share_one_store(limit: int) -> None:
 DATA = os.environ.get("MASKWRIGHT_TEST_DATA")
 
 
-@pytest.mark.skipif(not DATA, reason="MASKWRIGHT_TEST_DATA names no folder with tokenizers")
+@pytest.mark.skipif(not DATA, reason="MASKWRIGHT_TEST_DATA is not set; it names the test data")
 def test_random_families_with_a_real_vocabulary() -> None:
     file = Path(str(DATA)) / "tokenizers" / "llama3_1" / "tokenizer.json"
     info = TokenizerInfo.from_file(file)

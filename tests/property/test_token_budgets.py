@@ -24,6 +24,7 @@ from strategies import EFFORT
 from vocabularies import vocabulary
 
 SEED = new_seed(0 if EFFORT == 1 else None)
+MAX_LEAST = 300  # tokens: longer texts take too long here
 N_SCHEMAS = 16 * EFFORT
 EXTRA = (0, 1, 6)
 
@@ -150,10 +151,13 @@ def test_random_schemas(part: int) -> None:
         except (LimitExceededError, UnsupportedFeatureError, Unsatisfiable):
             continue
         try:
-            GrammarMatcher(compiled, token_budget=300).min_tokens_to_finish()
+            least = GrammarMatcher(compiled).min_tokens_to_finish()
         except MatcherError as error:
-            assert error.code in {"matcher-no-known-end", "matcher-budget-too-small"}  # noqa: PT017
+            # Few may have no known end; the bound is below.
+            assert error.code == "matcher-no-known-end", schema  # noqa: PT017
             unknown += 1
+            continue
+        if least > MAX_LEAST:
             continue
         done += 1
         try:

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from budget_walks import all_texts, allowed_tokens, choosers, least_tokens, walk
-from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
+from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import MatcherError
 from maskwright.explanation import byte_tokenizer_info
 from vocabularies import vocabulary
@@ -86,7 +86,7 @@ def test_a_budget_that_is_too_small_is_refused() -> None:
     with pytest.raises(ValueError, match="token_budget is -1; expected 0 or more"):
         _matcher(NESTED, -1)
     with pytest.raises(TypeError):
-        _matcher(NESTED, "3")  # type: ignore[arg-type]
+        _matcher(NESTED, "3")  # type: ignore[arg-type]  # the fault
     assert _matcher(NESTED, 2**70).remaining_tokens == 2**32 - 2
 
 
@@ -217,12 +217,12 @@ def _plain_texts(matcher: GrammarMatcher, prefix: bytes = b"") -> list[bytes]:
     return texts
 
 
-def _check_least(compiled: object, texts: list[bytes], tokens: list[bytes]) -> None:
+def _check_least(compiled: CompiledGrammar, texts: list[bytes], tokens: list[bytes]) -> None:
     """At the start, and along the way of each chooser."""
     assert texts
     for name, choose in choosers(3).items():
         least = least_tokens(texts, b"", tokens) + 1
-        matcher = GrammarMatcher(compiled)  # type: ignore[arg-type]
+        matcher = GrammarMatcher(compiled)
         assert matcher.min_tokens_to_finish() == least, name
         matcher.remaining_tokens = least + 3
         info = matcher.compiled_grammar.tokenizer_info
