@@ -35,6 +35,7 @@ struct Doubts {
   uint32_t others = 0;  // of values, or names that may run out: the bytes before the last, plus one
 
   bool none() const { return names.empty() && others == 0; }
+  std::size_t memory_bytes() const { return heap_bytes(names); }
   // What is remembered without bound decides something in the state, behind so many bytes.
   void note(Store& store, StateId state, std::size_t bytes);
   // Of a text that follows `bytes` bytes.
@@ -49,6 +50,7 @@ struct FrameText {
   Reg reg;
   std::string text;
   Doubts doubts;
+  std::size_t memory_bytes() const { return heap_bytes(text, doubts); }
 };
 
 // The frame's callers resume with what it returns; notes a doubt at the end of `text` if what is

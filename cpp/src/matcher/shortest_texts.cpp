@@ -1,4 +1,4 @@
-#include "matcher/budget_texts.h"
+#include "matcher/shortest_texts.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +12,14 @@ ShortestTexts::Length ShortestTexts::length(std::span<const Config> closed, Aren
 
 ShortestTexts::Text ShortestTexts::text(std::span<const Config> closed, Arena& arena) {
   return spell(best(closed, arena));
+}
+
+std::size_t ShortestTexts::memory_bytes() const {
+  std::size_t bytes = heap_bytes(runner_, entry_keys_, rest_keys_);
+  bytes += heap_block(entries_.size() * sizeof(Entry)) + heap_block(rests_.size() * sizeof(Rest));
+  for (const Entry& entry : entries_) bytes += heap_bytes(entry);
+  for (const Rest& rest : rests_) bytes += heap_bytes(rest);
+  return bytes;
 }
 
 // --- frames -------------------------------------------------------------------------------------
@@ -30,6 +38,7 @@ bool ShortestTexts::has_text(uint32_t entry, std::size_t index, Arena& arena) {
   if (entries_[entry].texts.size() > index) return true;
   if (entries_[entry].asked > index) return false;
   const std::size_t count = index == 0 ? 1 : kMaxTexts;
+  ++searches_;
   FrameSearch search(store_, rules_, spellable_, max_places_, arena);
   std::vector<FrameText> found = search.find(entries_[entry].at, count);
   entries_[entry].asked = count;
