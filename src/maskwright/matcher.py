@@ -30,6 +30,8 @@ def _checked_budget(name: str, tokens: int | None) -> int | None:
     """Return a number of tokens as the core takes it."""
     if tokens is None:
         return None
+    if isinstance(tokens, bool):
+        raise TypeError(f"{name} is {tokens}, a bool; expected an int, or None for no bound")
     number = operator.index(tokens)
     if number < 0:
         raise ValueError(f"{name} is {number}; expected 0 or more tokens, or None for no bound")

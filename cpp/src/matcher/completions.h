@@ -67,6 +67,7 @@ class Completions {
   std::size_t memory_bytes() const;
 
  private:
+  friend class BudgetWalk;
   friend class TokenSearch;
   using Memory = RegisterPool::Memory;
   static constexpr uint32_t kMaxPlaces = 50000;
@@ -104,9 +105,11 @@ class Completions {
     Reg from;  // for registers from here on
     uint32_t tokens;
   };
-  struct Reach;
-  struct Loop;
-  struct Walk;
+  // What is remembered of a place by, and the register from which on it holds.
+  struct Reach {
+    uint64_t key;
+    Reg reg;
+  };
 
   std::span<const Config> configs(Place at) const;
   Place intern(std::span<const Config> closed);
@@ -142,19 +145,14 @@ class Completions {
   // Masks (completion_masks.cpp).
   Reach reach_key(Place at);
   std::optional<uint64_t> loose_reach(Place at);
-  void note_reach(const Walk& walk);
   bool has_register(StateId state) const {
     return (store_.state(state).flags & kHasRegister) != 0;
   }
   bool counts(StateId state) const;
   const TextClass* loop_text(std::span<const Config> closed) const;
-  Loop loop_at(Place at, uint32_t left);
-  bool judge(Walk& walk, Place at);
   bool depends_on_names_alone(Place at);
   Place move(Place at, uint8_t byte);
   Place without_names(Place at);
-  void drop_below(Walk& walk, uint32_t node, Place at, bool forgetful);
-  void drop_symbols(Walk& walk, Place at);
 
   CompiledGrammar& grammar_;
   Store& store_;
