@@ -105,9 +105,23 @@ void FrameSearch::leave(const Item& item) {
     note(item.frame, place, {accepted, item.at.reg, item.text, item.doubts});
   }
   const uint16_t flags = store_.state(item.at.state).flags;
-  if ((flags & kReturnOnly) != 0) return;
+  if ((flags & kReturnOnly) != 0 || is_outdone(item)) return;
   read(item, place);
   if ((flags & kCalls) != 0) call(item, place);
+}
+
+// All that can be returned from here is a part of what the frame returns behind a shorter text, and
+// with less of that its callers can do no more.
+bool FrameSearch::is_outdone(const Item& item) {
+  const std::vector<FrameText>& found = frames_[item.frame].found;
+  std::vector<uint32_t> ids;
+  const StateId id = item.at.state;
+  if (found.empty() || !store_.family(store_.state(id).family).may_accept(id, ids)) return false;
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  return std::ranges::any_of(found, [&](const FrameText& other) {
+    return other.reg == item.at.reg && std::ranges::includes(store_.set(other.accepted), ids);
+  });
 }
 
 void FrameSearch::read(const Item& item, uint32_t place) {

@@ -118,6 +118,7 @@ class FrameSearch {
 
   uint32_t frame_of(Target at, const std::string& before);
   void leave(const Item& item);
+  bool is_outdone(const Item& item);
   void read(const Item& item, uint32_t place);
   void read_byte(const Item& item, uint32_t place, const Edge& edge, uint8_t byte);
   void call(const Item& item, uint32_t place);
