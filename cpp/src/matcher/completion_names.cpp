@@ -143,10 +143,10 @@ const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, b
   auto& known = loose.padding[first_is_new ? 1 : 0];
   if (known.has_value()) return *known;
   Padding padding;
+  const std::string text = loose_text(loose_at).bytes;
   arena_.regs().set_memory(Memory::kIgnored);
   ConfigSet set;
   set.assign(configs(loose_at));
-  const std::string_view text = loose.text;
   std::size_t at = 0;
   bool reads = true;
   for (const uint32_t name : loose.doubts.names) {
@@ -159,28 +159,42 @@ const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, b
     }
     padding.enters.push_back(enters.value_or(""));
   }
+  const std::span<const uint32_t> cuts(loose.doubts.names);
+  padding.tokens = count_parts(text, first_is_new ? cuts.subspan(1) : cuts);
   padding.possible = reads && follow(set, text.substr(at)) && close(set);
   arena_.regs().set_memory(Memory::kExact);
   return known.emplace(std::move(padding));
 }
 
+// So many tokens spell the parts of the text between the ascending cuts.
+uint32_t Completions::count_parts(std::string_view text, std::span<const uint32_t> cuts) {
+  uint32_t tokens = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i <= cuts.size(); ++i) {
+    const std::size_t end = i == cuts.size() ? text.size() : cuts[i];
+    const uint32_t part = speller_.count(text.substr(at, end - at));
+    if (part == kUnbounded) return kUnbounded;
+    tokens += part;
+    at = end;
+  }
+  return tokens;
+}
+
 // The tokens that complete the text with longer names, where so many are remembered.
 uint32_t Completions::padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const {
-  std::vector<uint32_t> cuts = loose.doubts.names;
+  if (padding.tokens == kUnbounded) return kUnbounded;
   uint32_t letters = 0;
-  for (uint32_t i = 0; i < cuts.size(); ++i) {
+  for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {
     if (names + i == 0) continue;
     letters += static_cast<uint32_t>(padding.enters[i].size()) + letters_for(names + i);
   }
-  if (names == 0) cuts.erase(cuts.begin());
-  const auto plan = spell(loose.text, cuts);
-  return plan.has_value() ? static_cast<uint32_t>(plan->size()) + letters : kUnbounded;
+  return padding.tokens + letters;
 }
 
 // A plan of no more tokens than that.
-std::optional<Completions::Plan> Completions::padded_plan(Place at,
-                                                  const Loose& loose, const Padding& padding,
-                                                  uint32_t names) {
+std::optional<Completions::Plan> Completions::padded_plan(Place at, const Padding& padding,
+                                                          uint32_t names) {
+  const ShortestTexts::Text loose = loose_text(loose_place(at));
   ConfigSet set;
   set.assign(configs(at));
   std::string text;
@@ -188,7 +202,7 @@ std::optional<Completions::Plan> Completions::padded_plan(Place at,
   for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {
     if (names + i == 0) continue;
     const uint32_t name = loose.doubts.names[i];
-    std::string part = loose.text.substr(done, name - done) + padding.enters[i];
+    std::string part = loose.bytes.substr(done, name - done) + padding.enters[i];
     done = name;
     if (!follow(set, part)) return std::nullopt;
     const uint32_t digits = letters_for(names + i);
@@ -202,8 +216,8 @@ std::optional<Completions::Plan> Completions::padded_plan(Place at,
     if (!follow(set, letters)) return std::nullopt;
     text += part + letters;
   }
-  text += loose.text.substr(done);
-  auto plan = spell(text, {});
+  text += loose.bytes.substr(done);
+  auto plan = speller_.spell(text);
   if (!plan.has_value() || !completes(at, *plan)) return std::nullopt;
   return plan;
 }

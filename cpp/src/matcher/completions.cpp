@@ -29,14 +29,6 @@
 
 namespace maskwright {
 
-namespace {
-
-uint32_t plus(uint32_t tokens, uint32_t more) {
-  return tokens >= kUnbounded - more ? kUnbounded : tokens + more;
-}
-
-}  // namespace
-
 Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation)
     : grammar_(grammar),
       store_(grammar.store()),
@@ -45,6 +37,7 @@ Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, ui
       generation_(generation),
       bytes_suffice_(vocabulary_.byte_closed() && !tokens.needs_search()),
       runner_(store_, grammar.rules()),
+      speller_(vocabulary_, tokens_),
       texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kIgnored, kMaxPlaces),
       exact_texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kExact,
                    kMaxExactPlaces) {}
@@ -99,40 +92,11 @@ std::size_t Completions::size() const {
 }
 
 std::size_t Completions::memory_bytes() const {
-  return heap_bytes(tokens_, arena_, runner_, depths_, places_, texts_, exact_texts_) +
+  return heap_bytes(tokens_, arena_, runner_, depths_, places_, speller_, texts_, exact_texts_) +
          heap_bytes(loose_places_, loose_, known_, most_, moves_, masks_, forgotten_, names_);
 }
 
 // --- how many tokens ----------------------------------------------------------------------------
-
-// The fewest tokens that spell the text, none of them across one of the ascending cuts.
-std::optional<Completions::Plan> Completions::spell(std::string_view text,
-                                                    std::span<const uint32_t> cuts) const {
-  std::vector<uint32_t> least(text.size() + 1, kUnbounded);
-  std::vector<uint32_t> ends(text.size(), 0);
-  std::vector<uint32_t> tokens(text.size(), 0);
-  least[text.size()] = 0;
-  std::size_t limit = text.size();
-  for (std::size_t at = text.size(); at-- > 0;) {
-    if (!cuts.empty() && cuts.back() == at + 1) {
-      limit = at + 1;
-      cuts = cuts.first(cuts.size() - 1);
-    }
-    uint32_t node = 0;
-    for (std::size_t end = at; end < limit; ++end) {
-      node = vocabulary_.child(node, static_cast<uint8_t>(text[end]));
-      if (node == Vocabulary::kNoNode) break;
-      if (!tokens_.readable(node) || plus(least[end + 1], 1) > least[at]) continue;
-      least[at] = plus(least[end + 1], 1);
-      ends[at] = static_cast<uint32_t>(end + 1);
-      tokens[at] = tokens_.token_at(node);
-    }
-  }
-  if (least[0] == kUnbounded) return std::nullopt;
-  Plan plan;
-  for (std::size_t at = 0; at < text.size(); at = ends[at]) plan.push_back(tokens[at]);
-  return plan;
-}
 
 // Whether the place can read the tokens and is complete then.
 bool Completions::completes(Place at, const Plan& plan) {
@@ -151,26 +115,28 @@ bool Completions::completes(Place at, const Plan& plan) {
 Completions::Loose& Completions::loose(Place loose_at) {
   const auto [found, added] = loose_.try_emplace(loose_at);
   Loose& loose = found->second;
-  if (!added) return loose;
-  arena_.regs().set_memory(Memory::kIgnored);
-  if (texts_.length(configs(loose_at), arena_).bytes != kUnbounded) {
-    ShortestTexts::Text text = texts_.text(configs(loose_at), arena_);
-    loose.known = true;
-    loose.text = std::move(text.bytes);
-    loose.doubts = std::move(text.doubts);
-    loose.plan = spell(loose.text, {});
-  }
-  arena_.regs().set_memory(Memory::kExact);
+  if (!added || bytes_left(loose_at) == kUnbounded) return loose;
+  ShortestTexts::Text text = loose_text(loose_at);
+  loose.tokens = speller_.count(text.bytes);
+  loose.doubts = std::move(text.doubts);
   return loose;
+}
+
+ShortestTexts::Text Completions::loose_text(Place loose_at) {
+  arena_.regs().set_memory(Memory::kIgnored);
+  ShortestTexts::Text text = texts_.text(configs(loose_at), arena_);
+  arena_.regs().set_memory(Memory::kExact);
+  return text;
 }
 
 // Fewer tokens than those that spell the text, where these are few; or any where none do.
 const std::optional<Completions::Plan>& Completions::better_plan(Place loose_at, Loose& loose) {
   if (std::exchange(loose.searched, true)) return loose.better;
-  const std::size_t tokens = loose.plan.has_value() ? loose.plan->size() : kUnbounded;
-  if (loose.plan.has_value() && (tokens <= 1 || tokens > kShort)) return loose.better;
+  if (loose.tokens != kUnbounded && (loose.tokens <= 1 || loose.tokens > kShort)) {
+    return loose.better;
+  }
   arena_.regs().set_memory(Memory::kIgnored);
-  loose.better = TokenSearch(*this).find(loose_at, static_cast<uint32_t>(tokens));
+  loose.better = TokenSearch(*this).find(loose_at, loose.tokens);
   arena_.regs().set_memory(Memory::kExact);
   return loose.better;
 }
@@ -178,22 +144,24 @@ const std::optional<Completions::Plan>& Completions::better_plan(Place loose_at,
 Completions::Known Completions::find_least(Place at) {
   const Place loose_at = loose_place(at);
   Loose& found = loose(loose_at);
-  if (found.plan && found.doubts.others == 0 && !found.doubts.names.empty() && bytes_suffice_) {
+  const bool spelled = found.tokens != kUnbounded;
+  if (spelled && found.doubts.others == 0 && !found.doubts.names.empty() && bytes_suffice_) {
     const uint32_t names = remembered(at);
     const Padding& longer = padding(loose_at, found, names == 0);
     if (longer.possible) return {padded_tokens(found, longer, names), std::nullopt, true};
   }
-  const auto known = [](const Plan& plan) {
-    return Known{static_cast<uint32_t>(plan.size()), plan, false};
+  const auto known = [](Plan plan) {
+    const auto tokens = static_cast<uint32_t>(plan.size());
+    return Known{tokens, std::move(plan), false};
   };
   const auto& better = better_plan(loose_at, found);
   if (better && completes(at, *better)) return known(*better);
-  if (found.plan && completes(at, *found.plan)) return known(*found.plan);
+  if (spelled && (found.doubts.none() || completes(at, spelled_plan(at)))) return {found.tokens, std::nullopt, false};
   if (exact_texts_.length(configs(at), arena_).bytes != kUnbounded) {
-    const auto plan = spell(exact_texts_.text(configs(at), arena_).bytes, {});
-    if (plan && completes(at, *plan)) return known(*plan);
+    auto plan = speller_.spell(exact_texts_.text(configs(at), arena_).bytes);
+    if (plan && completes(at, *plan)) return known(std::move(*plan));
   }
-  if (const auto plan = TokenSearch(*this).find(at, kUnbounded)) return known(*plan);
+  if (auto plan = TokenSearch(*this).find(at, kUnbounded)) return known(std::move(*plan));
   return {};
 }
 
@@ -205,16 +173,21 @@ Completions::Known& Completions::least(Place at) {
 
 const Completions::Plan& Completions::plan(Place at) {
   Known& known = least(at);
-  if (!known.plan.has_value()) {
-    known.plan.emplace();
-    if (known.by_names) {
-      Loose& found = loose(loose_place(at));
-      const uint32_t names = remembered(at);
-      auto plan = padded_plan(at, found, padding(loose_place(at), found, names == 0), names);
-      if (plan.has_value()) known.plan = std::move(plan);
-    }
+  if (known.plan.has_value()) return *known.plan;
+  if (known.by_names) {
+    Loose& found = loose(loose_place(at));
+    const uint32_t names = remembered(at);
+    known.plan = padded_plan(at, padding(loose_place(at), found, names == 0), names);
+  } else if (known.tokens != kUnbounded) {
+    known.plan = spelled_plan(at);
   }
+  if (!known.plan.has_value()) known.plan.emplace();
   return *known.plan;
+}
+
+// Spells the shortest text, which is known.
+Completions::Plan Completions::spelled_plan(Place at) {
+  return *speller_.spell(loose_text(loose_place(at)).bytes);
 }
 
 uint32_t Completions::sure_bytes(Place at) {
@@ -243,7 +216,7 @@ uint32_t Completions::most_tokens(Place at) {
 bool Completions::fits(Place at, uint32_t left) {
   if (most_tokens(at) <= left) return true;
   const Loose& found = loose(loose_place(at));
-  if (found.plan && found.doubts.none() && found.plan->size() <= left) return true;
+  if (found.doubts.none() && found.tokens <= left) return true;
   return least_tokens(at) <= left;
 }
 

@@ -21,6 +21,7 @@
 #include "maskwright/matcher/stack_depths.h"
 #include "maskwright/matcher/token_reader.h"
 #include "matcher/shortest_texts.h"
+#include "matcher/speller.h"
 
 namespace maskwright {
 
@@ -77,7 +78,7 @@ class Completions {
   // Tokens that complete a place.
   struct Known {
     uint32_t tokens = kUnbounded;
-    std::optional<Plan> plan;  // none yet where names are made longer for it
+    std::optional<Plan> plan;  // none yet where it spells the shortest text, with longer names
     bool by_names = false;     // it depends on loosened configurations and the number of names only
     std::size_t memory_bytes() const { return heap_bytes(plan); }
   };
@@ -85,19 +86,18 @@ class Completions {
   struct Padding {
     bool possible = false;
     std::vector<std::string> enters;  // per doubt: what leads to where any letters may follow
+    uint32_t tokens = kUnbounded;     // that spell the text but for what makes names longer
     std::size_t memory_bytes() const { return heap_bytes(enters); }
   };
   // Of loosened configurations.
   struct Loose {
-    bool known = false;
-    std::string text;
+    uint32_t tokens = kUnbounded;  // that spell the shortest text, which has these doubts
     Doubts doubts;
-    std::optional<Plan> plan;    // spells the text
     std::optional<Plan> better;  // of fewer tokens
     bool searched = false;
     std::array<std::optional<Padding>, 2> padding;  // [1]: the first name needs none
     std::size_t memory_bytes() const {
-      return heap_bytes(text, doubts.names, plan, better, padding);
+      return heap_bytes(doubts, better, padding);
     }
   };
   // What holds after any one token.
@@ -123,7 +123,9 @@ class Completions {
   Place loose_place(Place at);
   Loose& loose(Place loose_at);
   const std::optional<Plan>& better_plan(Place loose_at, Loose& loose);
-  std::optional<Plan> spell(std::string_view text, std::span<const uint32_t> cuts) const;
+  // The shortest text, which is known.
+  ShortestTexts::Text loose_text(Place loose_at);
+  Plan spelled_plan(Place at);
   // In bytes, of a text without doubts; and of the text that may do. kUnbounded if there is none.
   uint32_t sure_bytes(Place at);
   uint32_t bytes_left(Place at);
@@ -138,9 +140,9 @@ class Completions {
   bool reads_letters(const ConfigSet& set);
   std::optional<std::string> enter_letters(ConfigSet& set);
   const Padding& padding(Place loose_at, Loose& loose, bool first_is_new);
+  uint32_t count_parts(std::string_view text, std::span<const uint32_t> cuts);
   uint32_t padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const;
-  std::optional<Plan> padded_plan(Place at, const Loose& loose, const Padding& padding,
-                                  uint32_t names);
+  std::optional<Plan> padded_plan(Place at, const Padding& padding, uint32_t names);
 
   // Masks (completion_masks.cpp).
   Reach reach_key(Place at);
@@ -166,6 +168,7 @@ class Completions {
   StackDepths depths_;
   WordInterner places_;
 
+  Speller speller_;
   ShortestTexts texts_;  // Memory::kIgnored
   ShortestTexts exact_texts_;
   std::unordered_map<Place, Place> loose_places_;
