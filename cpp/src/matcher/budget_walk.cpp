@@ -48,7 +48,7 @@ void BudgetWalk::drop_below(uint32_t node, Look& look) {
   }
   for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
     const uint8_t byte = vocabulary_.byte(child);
-    if (!look.reads[byte]) continue;
+    if (!look.reads.has(byte)) continue;
     const auto tokens = vocabulary_.tokens_at(child);
     const bool loops = loop.text != nullptr && byte < 0x80 && loop.text->has(byte);
     if (loops && !loop.fits) drop(tokens, row_);

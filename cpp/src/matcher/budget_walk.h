@@ -11,7 +11,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -54,7 +53,7 @@ class BudgetWalk {
     bool opened = false;
     Look* plain = nullptr;  // where a name goes on that need not be told apart; null if it must
     Loop loop;
-    std::bitset<256> reads;
+    ByteSet reads;
     std::unique_ptr<std::array<Look*, 256>> next;  // null: not known
   };
 

@@ -64,7 +64,13 @@ bool FrameSearch::Item::operator>(const Item& other) const {
   return whole != other.whole ? whole > other.whole : number > other.number;
 }
 
-std::vector<FrameText> FrameSearch::find(Target at, std::size_t count) {
+bool FrameSearch::calls_none(const Store& store, Target at) {
+  const FamilyId family = store.state(at.state).family;
+  return family == FamilyId::kString || family == FamilyId::kKey || family == FamilyId::kNumber;
+}
+
+std::vector<FrameText> FrameSearch::find(Target at, std::size_t count, const Known& known) {
+  known_ = known;
   const uint32_t root = frame_of(at, {});
   while (!agenda_.empty() && places_.size() < max_places_ && frames_[root].found.size() < count) {
     const Item item = agenda_.top();
@@ -106,6 +112,7 @@ void FrameSearch::leave(const Item& item) {
   }
   const uint16_t flags = store_.state(item.at.state).flags;
   if ((flags & kReturnOnly) != 0 || is_outdone(item)) return;
+  if (known_ != nullptr && leave_by_known(item, place)) return;
   read(item, place);
   if ((flags & kCalls) != 0) call(item, place);
 }
@@ -122,6 +129,16 @@ bool FrameSearch::is_outdone(const Item& item) {
   return std::ranges::any_of(found, [&](const FrameText& other) {
     return other.reg == item.at.reg && std::ranges::includes(store_.set(other.accepted), ids);
   });
+}
+
+bool FrameSearch::leave_by_known(const Item& item, uint32_t place) {
+  const FrameText* rest = known_(item.at);
+  if (rest == nullptr) return false;
+  Doubts doubts = item.doubts;
+  doubts.append(rest->doubts, item.text.size());
+  add(item.text + rest->text, item.frame, place, {store_.done(rest->accepted), rest->reg},
+      std::move(doubts));
+  return true;
 }
 
 void FrameSearch::read(const Item& item, uint32_t place) {

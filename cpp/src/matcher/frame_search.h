@@ -9,6 +9,10 @@
 // Where the arena ignores what frames remember of the text without bound (RegisterPool::Memory),
 // the text has a *doubt* wherever that may decide.
 //
+// A frame that calls no others, a string of a counted length say, comes in as many states as it has
+// characters. There the caller may say what is known of a place, and the search need not find it
+// out again: one text leads to one place only, so it would find the same.
+//
 // Left out: whitespace that may as well be missing, tokens that are no text, and of the characters
 // that lead a state back to itself all but one.
 //
@@ -21,6 +25,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <queue>
 #include <string>
 #include <vector>
@@ -73,8 +78,12 @@ class FrameSearch {
         max_places_(max_places),
         arena_(arena) {}
 
+  // The least text from a place in the frame; null if it is not known.
+  using Known = std::function<const FrameText*(Target)>;
   // So many texts, or all that there are. The least first, each for another thing to return.
-  std::vector<FrameText> find(Target at, std::size_t count);
+  std::vector<FrameText> find(Target at, std::size_t count, const Known& known = {});
+  // Whether find() may be told what is known.
+  static bool calls_none(const Store& store, Target at);
   // The targets that the first of them leads to, and how many bytes do.
   struct Stop {
     Target at;
@@ -119,6 +128,7 @@ class FrameSearch {
   uint32_t frame_of(Target at, const std::string& before);
   void leave(const Item& item);
   bool is_outdone(const Item& item);
+  bool leave_by_known(const Item& item, uint32_t place);
   void read(const Item& item, uint32_t place);
   void read_byte(const Item& item, uint32_t place, const Edge& edge, uint8_t byte);
   void call(const Item& item, uint32_t place);
@@ -140,6 +150,7 @@ class FrameSearch {
   std::vector<Place> places_;
   uint32_t end_ = kNoPlace;  // of the first text
   std::vector<Target> callees_;
+  Known known_;
 };
 
 }  // namespace maskwright

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <utility>
 
 #include "maskwright/matcher/matcher.h"
@@ -75,12 +74,13 @@ bool Matcher::advance(const Ahead& from, uint8_t byte, Ahead& to) {
 
 // The only byte that can be read, and the place behind it.
 bool Matcher::find_forced(const Ahead& from, uint8_t& byte, Ahead& to) {
-  const std::bitset<256> bytes = tokens_.readable_bytes(configs(from.closed.configs));
+  const ByteSet bytes = tokens_.readable_bytes(configs(from.closed.configs));
   std::vector<std::pair<uint8_t, Ahead>> found;
-  for (uint32_t candidate = 0; candidate < bytes.size(); ++candidate) {
+  for (uint32_t candidate = 0; candidate < 256; ++candidate) {
+    const auto next = static_cast<uint8_t>(candidate);
     Ahead after;
-    if (!bytes[candidate] || !advance(from, static_cast<uint8_t>(candidate), after)) continue;
-    found.emplace_back(static_cast<uint8_t>(candidate), std::move(after));
+    if (!bytes.has(next) || !advance(from, next, after)) continue;
+    found.emplace_back(next, std::move(after));
     if (found.size() > 1 && !tokens_.needs_search()) return false;
   }
   if (found.size() > 1) {

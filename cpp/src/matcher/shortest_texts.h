@@ -62,6 +62,7 @@ class ShortestTexts {
     Target at;
     std::vector<FrameText> texts;  // the least first
     std::size_t asked = 0;         // there are no more of so many
+    bool near = false;             // found in half of the bound
     std::size_t memory_bytes() const { return heap_bytes(texts); }
   };
   // What completes a text behind a frame: a text of an entry, and what follows that.
@@ -78,6 +79,8 @@ class ShortestTexts {
   static constexpr uint32_t kEnd = 0xFFFFFFFF;  // of the text
 
   uint32_t entry_of(Target at, Arena& arena);
+  std::vector<FrameText> search(uint32_t entry, std::size_t count, Arena& arena);
+  const FrameText* near_text(Target at) const;
   bool has_text(uint32_t entry, std::size_t index, Arena& arena);
   void share(const std::vector<FrameSearch::Stop>& way, const FrameText& whole, Arena& arena);
   Rest finish(Target at, StackRef stack, uint32_t frames, Arena& arena);

@@ -88,17 +88,15 @@ void TokenReader::read(std::span<const Config> closed, uint32_t token, Runner& r
   add_symbols(closed, token, runner, arena, out);
 }
 
-std::bitset<256> TokenReader::readable_bytes(std::span<const Config> closed) const {
+ByteSet TokenReader::readable_bytes(std::span<const Config> closed) const {
   Store& store = grammar_->store();
-  std::bitset<256> bytes;
+  ByteSet bytes;
   for (const Config& config : closed) {
     const State& state = store.state(config.state);
     if ((state.flags & kWhitespace) != 0 && config.run < state.whitespace_limit) {
-      for (const uint8_t space : kSpaces) bytes.set(space);
+      for (const uint8_t space : kSpaces) bytes.add(space);
     }
-    for (const Edge& edge : store.row(config.state).edges) {
-      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) bytes.set(byte);
-    }
+    for (const Edge& edge : store.row(config.state).edges) bytes.add_range(edge.lo, edge.hi);
   }
   return bytes;
 }

@@ -5,8 +5,9 @@
 namespace maskwright {
 
 std::optional<Completions::Plan> TokenSearch::find(Completions::Place at, uint32_t bound) {
-  ++known_.searches_;
   bound_ = bound;
+  if (tokens_at_least(at) >= bound) return std::nullopt;
+  ++known_.searches_;
   nodes_left_ = bound == kUnbounded ? kMaxNodesToFind : kMaxNodes;
   visit(known_.configs(at), 0, 0);
   while (!waiting_.empty() && nodes_left_ != 0) {
@@ -28,8 +29,16 @@ void TokenSearch::visit(std::span<const Config> closed, uint32_t from, uint32_t 
   if (fewest_[id] <= tokens) return;
   fewest_[id] = tokens;
   const Completions::Place place = known_.intern(closed);
+  if (index != 0 && tokens + tokens_at_least(place) >= bound_) return;
   visits_.push_back({place, from, token, tokens});
   waiting_.push({tokens + bytes_left(place), index});
+}
+
+// That spell the shortest text, each of them as long as tokens can be.
+uint32_t TokenSearch::tokens_at_least(Completions::Place place) {
+  const uint32_t bytes = known_.bytes_left(place);
+  const uint32_t longest = vocabulary_.max_token_length();
+  return bytes == kUnbounded ? 0 : (bytes + longest - 1) / longest;
 }
 
 // Of the text, or far more than that where there is none.
@@ -71,10 +80,10 @@ void TokenSearch::expand_below(uint32_t node, std::span<const Config> closed, ui
     if (node != 0 && token != tokens.end()) visit(closed, index, *token);
     return;
   }
-  const std::bitset<256> reads = tokens_.readable_bytes(closed);
+  const ByteSet reads = tokens_.readable_bytes(closed);
   ConfigSet after;
   for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
-    if (!reads[vocabulary_.byte(child)]) continue;
+    if (!reads.has(vocabulary_.byte(child))) continue;
     if (nodes_left_ == 0) return;
     --nodes_left_;
     after.clear();

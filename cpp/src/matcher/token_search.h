@@ -46,6 +46,7 @@ class TokenSearch {
   };
 
   void visit(std::span<const Config> closed, uint32_t from, uint32_t token);
+  uint32_t tokens_at_least(Completions::Place place);
   uint32_t bytes_left(Completions::Place place);
   void expand(uint32_t index);
   void expand_symbols(std::span<const Config> closed, uint32_t index);

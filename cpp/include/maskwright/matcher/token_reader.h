@@ -1,13 +1,13 @@
 // What the tokens of a vocabulary are to the texts of a grammar, some of them ending the text.
 #pragma once
 
-#include <bitset>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "maskwright/automata/run.h"
 #include "maskwright/matcher/compiled.h"
+#include "maskwright/support/byte_set.h"
 
 namespace maskwright {
 
@@ -36,7 +36,7 @@ class TokenReader {
   void read(std::span<const Config> closed, uint32_t token, Runner& runner, Arena& arena,
             ConfigSet& out) const;
   // The bytes that the configurations have edges for: not fewer than can be read.
-  std::bitset<256> readable_bytes(std::span<const Config> closed) const;
+  ByteSet readable_bytes(std::span<const Config> closed) const;
   std::size_t memory_bytes() const { return heap_bytes(stop_ids_); }
 
  private:
