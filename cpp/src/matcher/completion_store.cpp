@@ -10,7 +10,7 @@ Completions& CompletionStore::completions(CompiledGrammar& grammar, const TokenR
   });
   if (found != kinds_.end()) {
     measure(*found);
-    if (found->measured_bytes <= kMaxBytes) return *found->completions;
+    if (found->measured_bytes <= max_bytes_) return *found->completions;
     drop(*found);
   } else if (kinds_.size() == kMaxKinds) {
     drop(kinds_.front());

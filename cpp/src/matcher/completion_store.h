@@ -17,7 +17,9 @@ namespace maskwright {
 class CompletionStore {
  public:
   static constexpr std::size_t kMaxKinds = 4;
-  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;  // of each kind
+  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;  // of each set
+
+  explicit CompletionStore(std::size_t max_bytes = kMaxBytes) : max_bytes_(max_bytes) {}
 
   // Stays as it is until the next call.
   Completions& completions(CompiledGrammar& grammar, const TokenReader& tokens);
@@ -43,6 +45,7 @@ class CompletionStore {
   static void measure(Kind& kind);
   void drop(Kind& kind);
 
+  std::size_t max_bytes_;
   std::vector<Kind> kinds_;  // the newest last
   uint64_t generations_ = 0;
   uint64_t dropped_searches_ = 0;

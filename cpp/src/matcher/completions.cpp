@@ -86,9 +86,10 @@ Completions::Place Completions::read_text(Place from, std::string_view text) {
 }
 
 std::size_t Completions::size() const {
+  constexpr std::size_t kWords = 16;  // about what other things take
   return arena_.size().total() + places_.size() + loose_places_.size() + loose_.size() +
-         known_.size() + most_.size() + moves_.size() + masks_.size() + texts_.size() +
-         exact_texts_.size();
+         known_.size() + most_.size() + moves_.size() + texts_.size() + exact_texts_.size() +
+         masks_.size() * (vocabulary_.mask_words() / kWords + 1);
 }
 
 std::size_t Completions::memory_bytes() const {
