@@ -79,8 +79,8 @@ uint32_t least_by_hand(const Texts& tokens, const std::string& text,
 
 TEST_CASE("the fewest tokens spell a text, whatever was spelled before") {
   const Texts tokens{"a", "ab", "bab", "bb", "aba", "c"};
-  const auto vocabulary = std::make_shared<const Vocabulary>(
-      tokens, 6U, std::vector<uint32_t>{5}, std::vector<uint32_t>{5});
+  const auto vocabulary = std::make_shared<const Vocabulary>(tokens, 6U, std::vector<uint32_t>{5},
+                                                             std::vector<uint32_t>{5});
   IrWriter writer;
   const uint32_t root = writer.rule("root", writer.literal("a"));
   CompiledGrammar grammar(writer.buffer(root), vocabulary, CompileLimits{});

@@ -135,8 +135,9 @@ void Matcher::check_budget(uint64_t tokens, const char* name) {
   throw Error(ErrorKind::kMatcher, "matcher-budget-too-small",
               std::string(name) + " is " + std::to_string(tokens) + ", but the text takes " +
                   std::to_string(least) + " more tokens to be complete" +
-                  (!terminate_without_stop_token_ ? " (with the stop token)" : "") + "; pass at least " +
-                  std::to_string(least) + ", or make the grammar's shortest text shorter");
+                  (!terminate_without_stop_token_ ? " (with the stop token)" : "") +
+                  "; pass at least " + std::to_string(least) +
+                  ", or make the grammar's shortest text shorter");
 }
 
 std::optional<uint64_t> Matcher::remaining_tokens() const {

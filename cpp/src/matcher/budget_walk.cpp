@@ -53,8 +53,7 @@ void BudgetWalk::drop_below(uint32_t node, Look& look) {
     const bool loops = loop.text != nullptr && byte < 0x80 && loop.text->has(byte);
     if (loops && !loop.fits) drop(tokens, row_);
     if (loops && !vocabulary_.has_children(child)) continue;
-    const bool plain =
-        look.plain != nullptr && byte != '"' && !vocabulary_.leads_to_quote(child);
+    const bool plain = look.plain != nullptr && byte != '"' && !vocabulary_.leads_to_quote(child);
     Look& after = follow(plain ? *look.plain : look, byte);
     if (&after == &nothing_) continue;
     const auto allowed =

@@ -176,8 +176,9 @@ std::size_t CompiledGrammar::measure_tables() const {
 
 CompiledCounters CompiledGrammar::counters() const {
   const std::lock_guard lock(mutex_);
-  return {store_.num_states(), store_.num_rows(), rules_->num_positions(), searched_places_,
-          completions_->searches(), completions_->walks(), masks_->counters()};
+  return {store_.num_states(), store_.num_rows(),        rules_->num_positions(),
+          searched_places_,    completions_->searches(), completions_->walks(),
+          masks_->counters()};
 }
 
 }  // namespace maskwright

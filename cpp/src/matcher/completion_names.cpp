@@ -181,7 +181,8 @@ uint32_t Completions::count_parts(std::string_view text, std::span<const uint32_
 }
 
 // The tokens that complete the text with longer names, where so many are remembered.
-uint32_t Completions::padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const {
+uint32_t Completions::padded_tokens(const Loose& loose, const Padding& padding,
+                                    uint32_t names) const {
   if (padding.tokens == kUnbounded) return kUnbounded;
   uint32_t letters = 0;
   for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {

@@ -5,9 +5,8 @@
 namespace maskwright {
 
 Completions& CompletionStore::completions(CompiledGrammar& grammar, const TokenReader& tokens) {
-  auto found = std::ranges::find_if(kinds_, [&](const Kind& kind) {
-    return kind.completions->stop_ids() == tokens.stop_ids();
-  });
+  auto found = std::ranges::find_if(
+      kinds_, [&](const Kind& kind) { return kind.completions->stop_ids() == tokens.stop_ids(); });
   if (found != kinds_.end()) {
     measure(*found);
     if (found->measured_bytes <= max_bytes_) return *found->completions;

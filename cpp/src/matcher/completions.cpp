@@ -157,7 +157,8 @@ Completions::Known Completions::find_least(Place at) {
   };
   const auto& better = better_plan(loose_at, found);
   if (better && completes(at, *better)) return known(*better);
-  if (spelled && (found.doubts.none() || completes(at, spelled_plan(at)))) return {found.tokens, std::nullopt, false};
+  if (spelled && (found.doubts.none() || completes(at, spelled_plan(at))))
+    return {found.tokens, std::nullopt, false};
   if (exact_texts_.length(configs(at), arena_).bytes != kUnbounded) {
     auto plan = speller_.spell(exact_texts_.text(configs(at), arena_).bytes);
     if (plan && completes(at, *plan)) return known(std::move(*plan));

@@ -95,9 +95,7 @@ class Completions {
     std::optional<Plan> better;  // of fewer tokens
     bool searched = false;
     std::array<std::optional<Padding>, 2> padding;  // [1]: the first name needs none
-    std::size_t memory_bytes() const {
-      return heap_bytes(doubts, better, padding);
-    }
+    std::size_t memory_bytes() const { return heap_bytes(doubts, better, padding); }
   };
   // What holds after any one token.
   struct Most {
@@ -146,9 +144,7 @@ class Completions {
   // Masks (completion_masks.cpp).
   Reach reach_key(Place at);
   std::optional<uint64_t> loose_reach(Place at);
-  bool has_register(StateId state) const {
-    return (store_.state(state).flags & kHasRegister) != 0;
-  }
+  bool has_register(StateId state) const { return (store_.state(state).flags & kHasRegister) != 0; }
   bool counts(StateId state) const;
   const TextClass* loop_text(std::span<const Config> closed) const;
   bool depends_on_names_alone(Place at);

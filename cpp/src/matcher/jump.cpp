@@ -196,7 +196,8 @@ std::vector<uint32_t> Matcher::longest_tokens(std::string_view ahead) const {
     }
     if (length == 0) break;
     const auto ids = vocabulary.tokens_at(longest);
-    tokens.push_back(*std::ranges::find_if(ids, [&](uint32_t token) { return !tokens_.is_stop(token); }));
+    tokens.push_back(
+        *std::ranges::find_if(ids, [&](uint32_t token) { return !tokens_.is_stop(token); }));
     ahead.remove_prefix(length);
   }
   return tokens;
@@ -208,9 +209,8 @@ std::string Matcher::recent_text(std::size_t max_bytes) const {
   std::size_t bytes = 0;
   for (uint32_t step = step_; family_->steps[step].depth != 0 && bytes < max_bytes;) {
     const Step& at = family_->steps[step];
-    const std::string_view text = at.token == kText
-                                      ? std::string_view(family_->texts[at.text])
-                                      : grammar_->vocabulary().text(at.token);
+    const std::string_view text = at.token == kText ? std::string_view(family_->texts[at.text])
+                                                    : grammar_->vocabulary().text(at.token);
     if (text.empty() && at.token != kText) break;
     bytes += text.size();
     texts.push_back(text);

@@ -262,7 +262,8 @@ Matcher::Fill Matcher::fill(std::span<uint32_t> row, bool walk) {
   const Step& last = now();
   if (last.stopped) return Fill::kNone;
   const uint32_t size = grammar_->vocabulary().vocab_size();
-  const bool filled = last.left == kUnbounded ? fill_texts(row, walk) : fill_within_budget(row, walk);
+  const bool filled =
+      last.left == kUnbounded ? fill_texts(row, walk) : fill_within_budget(row, walk);
   if (!filled) return Fill::kCold;
   const bool may_stop = last.completed && !terminate_without_stop_token_;
   for (const uint32_t id : tokens_.stop_ids()) {

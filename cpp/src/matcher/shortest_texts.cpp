@@ -59,8 +59,8 @@ std::vector<FrameText> ShortestTexts::search(uint32_t entry, std::size_t count, 
   };
   std::vector<FrameText> found;
   const bool alone = FrameSearch::calls_none(store_, entries_[entry].at);
-  const bool told = count == 1 && alone &&
-                    find([&](Target place) { return near_text(place); }, found);
+  const bool told =
+      count == 1 && alone && find([&](Target place) { return near_text(place); }, found);
   if (!told) find({}, found);
   return found;
 }

@@ -252,7 +252,8 @@ class Family {
                          uint32_t& length);
   // The callee ids for which the frame may end here (kDynamicAccepts).
   virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
-  // Appends all callee ids with which the frame may end, here or later; false if that can't be said.
+  // Appends all callee ids with which the frame may end, here or later; false if that can't be
+  // said.
   virtual bool may_accept(StateId state, std::vector<uint32_t>& ids);
   // The callees of a state with kCalls and no single callee.
   virtual void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out);

@@ -109,7 +109,7 @@ class Matcher {
     Config lone;                // the only one, if kLone
     bool completed = false;
     bool stopped = false;  // by a stop token
-    uint32_t text = 0;  // of family.texts, if `token` is kText
+    uint32_t text = 0;     // of family.texts, if `token` is kText
     // Of the budget.
     uint32_t left = kUnbounded;
     // The tokens of family.plans[plan] from plan_at on complete the text; kNone: as Completions has
