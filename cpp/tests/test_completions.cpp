@@ -10,12 +10,14 @@
 #include "ir_writer.h"
 #include "maskwright/matcher/matcher.h"
 #include "matcher/completion_store.h"
+#include "matcher/frame_search.h"
 #include "matcher/speller.h"
 
 using maskwright::CompiledGrammar;
 using maskwright::CompileLimits;
 using maskwright::Completions;
 using maskwright::CompletionStore;
+using maskwright::FrameSearch;
 using maskwright::kUnbounded;
 using maskwright::Matcher;
 using maskwright::Speller;
@@ -101,6 +103,24 @@ TEST_CASE("the fewest tokens spell a text, whatever was spelled before") {
     CHECK(plan->size() == least);
     CHECK(text_of(*vocabulary, *plan) == text);
   }
+}
+
+TEST_CASE("the least text of a frame is found within a bound, and what it leads by") {
+  const auto vocabulary = vocabulary_of({});
+  const auto grammar = nested(vocabulary);
+  maskwright::Arena arena;
+  const maskwright::Target start{grammar->start().state, 0};
+  FrameSearch search(grammar->store(), grammar->rules(), vocabulary->spellable(), 1000, arena);
+  const auto found = search.find(start, 1);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].text == "zz");
+  CHECK(found[0].doubts.none());
+  CHECK(search.in_half_of_bound());
+  std::vector<uint32_t> bytes;
+  for (const FrameSearch::Stop& stop : search.way()) bytes.push_back(stop.bytes);
+  CHECK(bytes == std::vector<uint32_t>{2, 1, 0});
+  FrameSearch bounded(grammar->store(), grammar->rules(), vocabulary->spellable(), 2, arena);
+  CHECK(bounded.find(start, 1).empty());
 }
 
 TEST_CASE("the shortest text of the open frames is found, and its fewest tokens") {
@@ -223,6 +243,7 @@ TEST_CASE("a budget goes on when what is known is begun anew") {
   CHECK(grammar->memory_bytes() < 2 * CompletionStore::kMaxBytes);
   CHECK(matcher.is_completed());
   Matcher late = waiting.fork();
+  CHECK(late.fill_bitmask(row, false) == Matcher::Fill::kCold);  // the first mask is forgotten
   CHECK(late.min_tokens_to_finish() == kParts + 1);
   REQUIRE(late.accept_token('a'));
   CHECK_FALSE(late.accept_token('b'));
