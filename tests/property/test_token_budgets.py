@@ -94,6 +94,28 @@ HARD_SCHEMAS = {
         "minProperties": 2,
         "additionalProperties": {"type": "object", "minProperties": 2},
     },
+    "unique strings": {
+        "type": "array",
+        "items": {"type": "string"},
+        "uniqueItems": True,
+        "minItems": 3,
+    },
+    "unique strings of a kind": {
+        "type": "array",
+        "items": {"anyOf": [{"type": "string", "pattern": "^[ab]{1,2}$"}, {"type": "null"}]},
+        "uniqueItems": True,
+        "minItems": 2,
+    },
+    "unique strings in unique arrays": {
+        "type": "array",
+        "items": {
+            "type": "array",
+            "items": {"type": ["string", "boolean"]},
+            "uniqueItems": True,
+            "minItems": 1,
+        },
+        "uniqueItems": True,
+    },
     "long texts": {"enum": ["a" * 60, "name" * 20, ["foo", "bar" * 9], {"id": "b" * 30}]},
 }
 

@@ -108,8 +108,11 @@ Completions::Place Completions::without_names(Place at) {
   const auto closed = configs(at);
   if (closed.size() != 1) return at;
   Config config = closed[0];
-  if ((store_.state(config.state).flags & kGuarded) == 0) return at;
+  const State& state = store_.state(config.state);
+  const bool recorded = state.family == FamilyId::kRecord;
+  if ((state.flags & kGuarded) == 0 && !recorded) return at;
   const Target plain = forgotten(store_, {config.state, config.reg}, arena_);
+  if (recorded && store_.state(plain.state).family != FamilyId::kString) return at;
   config.state = plain.state;
   config.reg = plain.reg;
   const Place without = intern({&config, 1});

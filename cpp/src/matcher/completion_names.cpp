@@ -117,7 +117,8 @@ bool Completions::follow(ConfigSet& set, std::string_view text) {
 // In a name in which all letters lead back.
 bool Completions::reads_letters(const ConfigSet& set) {
   if (set.size() != 1) return false;
-  if (store_.state(set[0].state).family != FamilyId::kKey) return false;
+  const FamilyId family = store_.state(set[0].state).family;
+  if (family != FamilyId::kKey && family != FamilyId::kString) return false;
   const TextClass& text = store_.free_run(set[0].state).text;
   if (!std::ranges::all_of(kLetters, [&](char c) { return text.has(static_cast<uint8_t>(c)); })) {
     return false;

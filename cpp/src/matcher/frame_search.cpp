@@ -17,7 +17,9 @@ void Doubts::append(const Doubts& more, std::size_t bytes) {
 }
 
 void Doubts::note(Store& store, StateId state, std::size_t bytes) {
-  if ((store.state(state).flags & (kGuarded | kSuspects)) == 0) return;
+  const State& at = store.state(state);
+  // What arrays refuse is an item that has ended, see resume_in_doubt().
+  if ((at.flags & (kGuarded | kSuspects)) == 0 || at.family == FamilyId::kArray) return;
   others = static_cast<uint32_t>(bytes + 1);
 }
 
@@ -49,7 +51,8 @@ Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, A
   const Target exact = resume();
   arena.regs().set_memory(Memory::kIgnored);
   if (exact.state != target.state || exact.reg != target.reg) {
-    if (id == FamilyId::kObject && bytes != 0) {
+    const bool string = id == FamilyId::kArray && returned.text.ends_with('"');
+    if (bytes != 0 && (id == FamilyId::kObject || string)) {
       doubts.names.push_back(static_cast<uint32_t>(bytes - 1));
     } else {
       doubts.others = static_cast<uint32_t>(bytes + 1);
