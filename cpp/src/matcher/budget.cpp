@@ -124,7 +124,7 @@ uint64_t Matcher::min_tokens_to_finish() {
     throw Error(ErrorKind::kMatcher, "matcher-no-known-end",
                 "no tokens are known that complete the text, though there may be some: the search "
                 "for them has a bound; use a tokenizer in which every byte is a token, shorter "
-                "least lengths, or no token budget");
+                "least lengths, fewer unique items, or no token budget");
   }
   return tokens;
 }

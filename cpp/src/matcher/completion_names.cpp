@@ -1,4 +1,5 @@
-// Budgets of texts with member names that must not come again.
+// Budgets of texts with member names, or strings of arrays, that must not come again. Both are
+// called names here.
 //
 // Idea: the shortest text is found without the names that are there, so those in it may be there
 // already. One that is made longer by d of n letters is new if n^d is more than the number of names

@@ -36,7 +36,8 @@ namespace maskwright {
 
 // Where a text of frames that remember nothing may be refused by those that do.
 struct Doubts {
-  std::vector<uint32_t> names;  // the closing quotation marks of names that may be there already
+  // The closing quotation marks of names, or of strings of arrays, that may be there already.
+  std::vector<uint32_t> names;
   uint32_t others = 0;  // of values, or names that may run out: the bytes before the last, plus one
 
   bool none() const { return names.empty() && others == 0; }
