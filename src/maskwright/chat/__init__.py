@@ -5,7 +5,7 @@ Nothing here is imported by the grammar machinery, and llama.cpp only when a mod
 
 from __future__ import annotations
 
-from maskwright.chat.errors import MissingDependencyError, ModelError
+from maskwright.chat.errors import MissingDependencyError, ModelError, SamplingError
 from maskwright.chat.llama_cpp_model import LlamaCppModel
 from maskwright.chat.model import LanguageModel, Message
 from maskwright.chat.result import FinishReason, Result, Usage
@@ -20,6 +20,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelError",
     "Result",
+    "SamplingError",
     "SamplingParameters",
     "Session",
     "Usage",
