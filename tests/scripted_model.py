@@ -55,7 +55,7 @@ class ScriptedModel:
         max_sequences: int = 1,
         vocabulary: VocabularyData | None = None,
         before: Callable[[int], object] = lambda call: call,
-        edit: Callable[[list[int], NDArray[np.float32]], object] = lambda tokens, row: None,
+        edit: Callable[[list[int], NDArray[np.float32]], object] = lambda *_: None,
     ) -> None:
         self.vocabulary = vocabulary or scripted_vocabulary()
         self.context_size = context_size

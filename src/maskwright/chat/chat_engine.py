@@ -45,7 +45,7 @@ Request = ChatRequest | Mapping[str, Any]
 
 
 class ChatEngine:
-    """Answers chat requests with a model, many at a time, each held to its format.
+    r"""Answers chat requests with a model, many at a time, each held to its format.
 
     Safe to use from several threads. The model belongs to a thread of the engine until `close`.
 

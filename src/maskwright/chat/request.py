@@ -36,6 +36,14 @@ MOST_STOPS: Final = 16
 MOST_CHOICES: Final = 128
 MOST_TOP_LOGPROBS: Final = 20
 _SEEDS: Final = 1 << 64
+_SAMPLING_FIELDS: Final = (
+    "top_p",
+    "top_k",
+    "min_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "repetition_penalty",
+)
 
 
 @dataclass(frozen=True)
@@ -177,9 +185,7 @@ def _content(value: Any, place: str) -> Any:
 
 
 def _sampling(reader: _Reader) -> SamplingParameters:
-    names = ("top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty")
-    names += ("repetition_penalty",)
-    given = {name: value for name in names if (value := reader.take(name)) is not None}
+    given = {name: value for name in _SAMPLING_FIELDS if (value := reader.take(name)) is not None}
     if given.get("top_k") == -1:  # how some clients spell "all"
         given["top_k"] = 0
     temperature = reader.take("temperature")

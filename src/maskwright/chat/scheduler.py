@@ -251,7 +251,9 @@ class Scheduler:
                 job.emit(job.meter.usage(has_grammar=has_grammar))
                 self._end(job)
             else:
-                self._free([choice.sequence for choice in job.choices if not choice.is_running], job)
+                self._free(
+                    [choice.sequence for choice in job.choices if not choice.is_running], job
+                )
 
     def _free(self, sequences: Sequence[int], job: Job) -> None:
         for sequence in sequences:
