@@ -95,8 +95,8 @@ class ScriptedModel:
         self.seen[target] = list(self.seen[source])
 
     def evaluate(self, inputs: Sequence[SequenceInput]) -> NDArray[np.float32]:
-        self._before(len(self.calls))
         self.calls.append([(part.sequence, list(part.token_ids)) for part in inputs])
+        self._before(len(self.calls) - 1)
         assert len({part.sequence for part in inputs}) == len(inputs)
         logits = np.empty((len(inputs), self.vocabulary.vocab_size), dtype=np.float32)
         logits[:] = np.linspace(1, 0, self.vocabulary.vocab_size)

@@ -23,7 +23,10 @@ def test_everything_at_once() -> None:
         {
             "messages": [
                 {"role": "system", "content": "S"},
-                {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+                {
+                    "role": "user",
+                    "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+                },
             ],
             "max_completion_tokens": 7,
             "temperature": 0.5,
@@ -65,7 +68,7 @@ def test_defaults_are_those_of_the_api() -> None:
     assert request.response_format.is_text
     assert (request.sampling.temperature, request.sampling.top_p) == (1.0, 1.0)
     assert (request.max_tokens, request.n, request.stop) == (None, 1, ())
-    assert not (request.stream or request.include_usage or request.logprobs)
+    assert {request.stream, request.include_usage, request.logprobs} == {False}
 
 
 def test_fields_that_change_nothing_are_ignored() -> None:
@@ -194,7 +197,7 @@ def test_text_is_no_format() -> None:
         (
             {"type": "grammar", "grammar": "x", "syntax": "abnf"},
             "response_format.syntax",
-            "is 'abnf'; expected \"ebnf\" or \"regex\"",
+            'is \'abnf\'; expected "ebnf" or "regex"',
         ),
     ],
 )
