@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwright.chat.constraint import Constraint, GrammarConstraint
+from maskwright.chat.model import SequenceInput
 from maskwright.tokenizers import VocabularyData, from_tokens
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class ScriptedModel:
     ) -> None:
         self.vocabulary = vocabulary or scripted_vocabulary()
         self.context_size = context_size
+        self.max_sequences = 1
         self.evaluated: list[list[int]] = []
         self._before = before
         self._script = [self._id(entry) for entry in script]
@@ -61,17 +63,23 @@ class ScriptedModel:
     def tokenize(self, text: str) -> list[int]:
         return list(text.encode())
 
-    def reset(self) -> None:
+    def clear_sequence(self, sequence: int) -> None:
+        assert sequence == 0
         self.evaluated.clear()
 
-    def evaluate(self, token_ids: Sequence[int]) -> NDArray[np.float32]:
+    def copy_sequence(self, source: int, target: int) -> None:
+        raise AssertionError(f"there is one sequence, not {source} and {target}")
+
+    def evaluate(self, inputs: Sequence[SequenceInput]) -> NDArray[np.float32]:
+        ((sequence, token_ids),) = ((new.sequence, new.token_ids) for new in inputs)
+        assert sequence == 0
         step = len(self.evaluated)
         self._before(step)
         self.evaluated.append(list(token_ids))
         ids = [*self._script, *self.vocabulary.stop_token_ids]
         self._logits[:] = np.linspace(1, 0, self.vocabulary.vocab_size)
         self._logits[ids[min(step, len(ids) - 1)]] = 10
-        return self._logits
+        return self._logits.reshape(1, -1)
 
 
 class TextsMatcher:

@@ -17,6 +17,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 from maskwright.chat.errors import ModelError
+from maskwright.chat.model import SequenceInput
 from maskwright.chat.result import FinishReason, Usage
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def generate(
     finish_reason: FinishReason = "length"
 
     start = mark = perf_counter_ns()
-    model.reset()
-    logits = model.evaluate(prompt_ids)
+    model.clear_sequence(0)
+    (logits,) = model.evaluate([SequenceInput(0, prompt_ids)])
     now = perf_counter_ns()
     clock.prompt, mark = now - mark, now
     while True:
@@ -118,7 +119,7 @@ def generate(
         if len(tokens) >= limit:
             break
         mark = perf_counter_ns()
-        logits = model.evaluate((token,))
+        (logits,) = model.evaluate([SequenceInput(0, (token,))])
         now = perf_counter_ns()
         clock.model, mark = clock.model + now - mark, now
     return Generation(

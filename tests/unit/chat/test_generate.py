@@ -104,9 +104,9 @@ def test_allowed_logits_of_minus_infinity_still_give_an_allowed_token() -> None:
     model = ScriptedModel([b"ab", b"c"])
     real = model.evaluate
 
-    def hopeless(token_ids: Any) -> Any:
-        logits = real(token_ids)
-        logits[ord("y")] = -np.inf
+    def hopeless(inputs: Any) -> Any:
+        logits = real(inputs)
+        logits[0, ord("y")] = -np.inf
         return logits
 
     model.evaluate = hopeless  # type: ignore[method-assign]
