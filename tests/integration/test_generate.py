@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from maskwright.chat import LlamaCppModel, MissingDependencyError, ModelError, Session, load
@@ -68,20 +67,6 @@ def test_chat_template(model: LlamaCppModel) -> None:
     with pytest.raises(ModelError, match="chat template") as caught:
         model.render_chat([{"role": "user", "content": 5}])  # type: ignore[dict-item]
     assert caught.value.code == "chat-template-failed"
-
-
-def test_logits_continue_the_cache(model: LlamaCppModel) -> None:
-    ids = model.tokenize("The capital of France is")
-    model.reset()
-    whole = model.evaluate(ids).copy()
-    model.reset()
-    for token_id in ids:
-        stepwise = model.evaluate([token_id])
-    np.testing.assert_allclose(stepwise, whole, atol=0.5)
-    assert int(stepwise.argmax()) == int(whole.argmax())
-    assert stepwise.dtype == np.float32
-    stepwise[:] = 0  # free to be overwritten: the next step has its own
-    assert model.evaluate([ids[0]]).any()
 
 
 def test_free_text(model: LlamaCppModel) -> None:
