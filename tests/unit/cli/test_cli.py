@@ -13,9 +13,9 @@ import pytest
 
 from maskwright.chat import MissingDependencyError, Session
 from maskwright.chat import session as session_module
-from maskwright.cli import main
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.response_format import SchemaFormat
+from maskwright.cli import main
 from maskwright.errors import InvalidSchemaError
 from scripted_model import ScriptedModel
 
