@@ -81,6 +81,29 @@ def test_the_grammar_is_set_up_beside_the_prompt(
     assert completion.text == "a"
 
 
+def test_the_logits_of_a_prompt_wait_for_the_grammar(
+    engine_of: Callable[..., ChatEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_open = threading.Event()
+    acquire = GrammarPool.acquire
+
+    def slow(pool: GrammarPool, *arguments: Any) -> Any:
+        assert is_open.wait(WAIT)
+        return acquire(pool, *arguments)
+
+    monkeypatch.setattr(GrammarPool, "acquire", slow)
+    engine = engine_of(ScriptedModel([b"b", b"c"], max_sequences=3))
+    held = engine.stream(
+        messages=_messages("held"), response_format=_regex("[ab][a-c]"), temperature=0, n=2
+    )
+    (free,) = _start(engine, "free")
+    assert (
+        _text(free) == "bc"
+    )  # while the other's prompt was evaluated and its grammar is not there
+    is_open.set()
+    assert sorted(_text(held)) == sorted("bcbc")
+
+
 def test_a_batch_answers_as_each_request_alone(engine_of: Callable[..., ChatEngine]) -> None:
     texts = [f"request {i}" for i in range(12)]
     formats = [_regex("[a-f]{3,9}"), _regex("(ab|cd)+"), {"type": "json_object"}, None]
