@@ -98,8 +98,7 @@ class GrammarPool:
             idle = self._idle.get(compiled)
             matcher = idle.pop() if idle else None
         if matcher is not None:
-            matcher.reset()
-            matcher.remaining_tokens = None
+            matcher.reset()  # without a budget, as it was made
         return matcher
 
     def _make(self, compiled: CompiledGrammar) -> GrammarMatcher:

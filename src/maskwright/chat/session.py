@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from maskwright.chat.completion import Delta
     from maskwright.chat.model import LanguageModel, Message
+    from maskwright.chat.response_format import ResponseFormat
+    from maskwright.chat.usage import ChatUsage
 
 OnText = Callable[[str], object]
 """Called with each new piece of text, never with a part of a code point."""
@@ -45,7 +47,7 @@ def load(
         path_or_model: A GGUF file, a `llama_cpp.Llama`, or any object that is a `LanguageModel`.
             None takes the small embedded model of the extra ``demo``.
         **options: For a file, the options of `LlamaCppModel` (``context_size``, ``threads``,
-            ``gpu_layers``).
+            ``max_sequences``, ``gpu_layers``).
 
     Returns:
         A session with the model.
@@ -157,16 +159,7 @@ class Session:
                     on_token(delta.token.token_id, delta.token.data)
                 if on_text is not None and delta.text:
                     on_text(delta.text)
-        text = "".join(delta.text for delta in deltas)
-        finish_reason = deltas[-1].finish_reason or "stop"
-        is_parsed = isinstance(response_format, SchemaFormat) and finish_reason == "stop"
-        return Result(
-            text=text,
-            parsed=_parse(text, format) if is_parsed else None,
-            usage=usage_of(stream.usage),
-            finish_reason=finish_reason,
-            token_ids=tuple(delta.token.token_id for delta in deltas),
-        )
+        return _result(deltas, stream.usage, response_format, format)
 
     def close(self) -> None:
         """Close the engine; the model is left as it is."""
@@ -178,6 +171,21 @@ class Session:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def _result(
+    deltas: list[Delta], usage: ChatUsage | None, response_format: ResponseFormat, given: Any
+) -> Result:
+    text = "".join(delta.text for delta in deltas)
+    finish_reason = deltas[-1].finish_reason or "stop"
+    is_parsed = isinstance(response_format, SchemaFormat) and finish_reason == "stop"
+    return Result(
+        text=text,
+        parsed=_parse(text, given) if is_parsed else None,
+        usage=usage_of(usage),
+        finish_reason=finish_reason,
+        token_ids=tuple(delta.token.token_id for delta in deltas),
+    )
 
 
 def _parse(text: str, output_format: Any) -> Any:
