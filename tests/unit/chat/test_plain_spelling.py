@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from maskwright.chat import Session
-from maskwright.chat.engine import MaskwrightEngine
 from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.tokenizers import from_tokens
 from scripted_model import STOP, ScriptedModel
@@ -24,7 +23,8 @@ def _answer(schema: Any, script: Iterable[bytes]) -> str:
     tokens = [*_BYTES, *_WORDS, STOP]
     vocabulary = from_tokens(tokens, stop_token_ids=[len(tokens) - 1])
     model = ScriptedModel(script, vocabulary=vocabulary)
-    result = Session(model, MaskwrightEngine(vocabulary)).generate("hi", schema, max_tokens=40)
+    with Session(model) as session:
+        result = session.generate("hi", schema, max_tokens=40)
     assert result.finish_reason == "stop"
     return result.text
 
