@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
+from maskwright.chat.chat_engine import ChatEngine
 from maskwright.chat.errors import MissingDependencyError, ModelError
 from maskwright.chat.model import SequenceInput
 from maskwright.chat.transformers_model import TransformersModel
@@ -52,11 +54,10 @@ def _model(kind: str = "Llama", **options: Any) -> Any:
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
-        max_position_embeddings=64,
         bos_token_id=256,
         eos_token_id=[257, 258],
         pad_token_id=0,
-        **options,
+        **{"max_position_embeddings": 64, **options},
     )
     torch.manual_seed(3)
     return getattr(transformers, f"{kind}ForCausalLM")(config)
@@ -268,3 +269,28 @@ def test_torch_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingDependencyError, match="pip install torch transformers"):
         TransformersModel(hf_model, tokenizer)
+
+
+def test_answers_are_held_to_a_schema() -> None:
+    pytest.importorskip("jinja2", reason="jinja2 is not installed")
+    model = TransformersModel(_model(max_position_embeddings=200), _tokenizer(), max_sequences=3)
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string", "maxLength": 5}, "b": {"enum": [1, 23, None]}},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+    }
+    with ChatEngine(model) as engine:
+        completion = engine.complete(
+            messages=[{"role": "user", "content": "Hi"}],
+            response_format={"type": "json_schema", "json_schema": {"schema": schema}},
+            max_tokens=60,
+            n=3,
+            seed=1,
+        )
+    for choice in completion.choices:
+        answer = json.loads(choice.text)
+        assert set(answer) == {"a", "b"}
+        assert len(answer["a"]) <= 5
+        assert answer["b"] in (1, 23, None)
+    assert len({choice.text for choice in completion.choices}) > 1
