@@ -30,7 +30,7 @@ class ScriptedModel:
     """Prefers the tokens of a script, one per step, whatever it is asked.
 
     It checks that it is used as the protocol says: tokens for a sequence at a time, within the
-    context, targets of copies empty.
+    context, targets of copies empty, logits only until the next call.
 
     Args:
         script: Tokens: ids, or the bytes of a token. After its end the stop token is preferred.
@@ -64,6 +64,7 @@ class ScriptedModel:
         self.seen: list[list[int]] = [[] for _ in range(max_sequences)]
         self._before = before
         self._edit = edit
+        self._last = np.empty(0, dtype=np.float32)
         self._prompts: list[str] = []
         self._script = [self._id(entry) for entry in script]
         self._scripts = {
@@ -98,7 +99,9 @@ class ScriptedModel:
         self.calls.append([(part.sequence, list(part.token_ids)) for part in inputs])
         self._before(len(self.calls) - 1)
         assert len({part.sequence for part in inputs}) == len(inputs)
+        self._last[:] = np.nan  # this call invalidates what the last one gave
         logits = np.empty((len(inputs), self.vocabulary.vocab_size), dtype=np.float32)
+        self._last = logits
         logits[:] = np.linspace(1, 0, self.vocabulary.vocab_size)
         for part, row in zip(inputs, logits, strict=True):
             seen = self.seen[part.sequence]

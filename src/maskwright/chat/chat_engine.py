@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from maskwright.chat.choice import Choice, ModelTokens
+from maskwright.chat.choice import ModelTokens
+from maskwright.chat.choice_maker import ChoiceMaker
 from maskwright.chat.completion import ChatCompletion, Header
 from maskwright.chat.decoder import Decoder
 from maskwright.chat.errors import RequestError, SamplingError
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
 from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
-from maskwright.chat.plain_spelling import PlainSpeller, PlainSpelling
+from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.chat.request import ChatRequest
-from maskwright.chat.sampling import Sampler, SamplingParameters
 from maskwright.chat.scheduler import Scheduler
 from maskwright.chat.streams import (
     AsyncChatStream,
@@ -32,14 +31,12 @@ from maskwright.chat.streams import (
     DeltaStream,
     Gathering,
 )
-from maskwright.chat.text_stream import TextStream
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from maskwright.chat.model import LanguageModel
-
-_SEED_STEP = 0x9E3779B97F4A7C15  # of a choice to the next; odd, so that all seeds differ
+    from maskwright.chat.sampling import SamplingParameters
 
 Request = ChatRequest | Mapping[str, Any]
 
@@ -94,7 +91,6 @@ class ChatEngine:
         )
         begin_choices = ChoiceMaker(
             ModelTokens(texts, frozenset(vocabulary.stop_token_ids)),
-            grammars,
             PlainSpelling(texts) if plain_spelling else None,
         )
         self._scheduler = Scheduler(
@@ -248,56 +244,3 @@ def _read(request: Request | None, fields: dict[str, Any]) -> ChatRequest:
 def _changes_logits(sampling: SamplingParameters) -> bool:
     penalties = (sampling.presence_penalty, sampling.frequency_penalty)
     return bool(sampling.logit_bias) or any(penalties) or sampling.repetition_penalty != 1
-
-
-class ChoiceMaker:
-    """Makes the choices of a request.
-
-    Args:
-        tokens: What the model's tokens are.
-        grammars: Says whether a text is complete.
-        spelling: Which tokens JSON should do without; None: all are alike.
-    """
-
-    def __init__(
-        self, tokens: ModelTokens, grammars: GrammarPool, spelling: PlainSpelling | None
-    ) -> None:
-        self._tokens = tokens
-        self._grammars = grammars
-        self._spelling = spelling
-
-    def __call__(self, job: Job) -> list[Choice]:
-        """The choices of a request whose matchers are there."""
-        return [self._choice(job, index) for index in range(job.request.n)]
-
-    def _choice(self, job: Job, index: int) -> Choice:
-        request = job.request
-        matcher = job.matchers[index] if job.matchers else None
-        may_end = speller = None
-        if matcher is not None:
-            may_end = partial(self._grammars.is_complete, matcher.compiled_grammar)
-            if self._spelling is not None and request.response_format.is_json:
-                speller = PlainSpeller(self._spelling, matcher)
-        return Choice(
-            index=index,
-            sequence=job.sequences[index],
-            prompt_ids=job.prompt_ids,
-            sampler=Sampler(_with_seed_of(request.sampling, index)),
-            processing=job.processing[index],
-            text=TextStream(request.stop, may_end),
-            tokens=self._tokens,
-            limit=job.limit,
-            meter=job.meter,
-            on_delta=job.emit,
-            top_logprobs=request.top_logprobs if request.logprobs else None,
-            keeps_raw=job.keeps_raw,
-            matcher=matcher,
-            speller=speller,
-        )
-
-
-def _with_seed_of(sampling: SamplingParameters, index: int) -> SamplingParameters:
-    """The parameters of a choice: the first has the seed as given, each other one of its own."""
-    if sampling.seed is None or index == 0:
-        return sampling
-    return replace(sampling, seed=(sampling.seed + index * _SEED_STEP) % 2**64)

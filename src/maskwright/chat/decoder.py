@@ -119,8 +119,9 @@ class Decoder:
         while True:
             token_id = choice.sampler.sample(row)
             if token_id is None and declined:
-                token_id, logit = next(iter(declined.items()))
-                row[token_id] = logit
+                token_id = next(iter(declined))
+                for other, logit in declined.items():
+                    row[other] = logit
             elif token_id is None:
                 token_id = self._best_allowed(choice, raw)
             elif choice.speller is not None and choice.speller.declines(token_id):

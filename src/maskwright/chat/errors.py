@@ -8,7 +8,6 @@ from maskwright.errors import (
     GrammarError,
     LimitExceededError,
     MaskwrightError,
-    MatcherError,
     MissingDependencyError,
 )
 
@@ -21,8 +20,13 @@ __all__ = [
     "error_body",
 ]
 
-_OF_THE_FORMAT: Final = (GrammarError, LimitExceededError)
-_BUDGET_TOO_SMALL: Final = "matcher-budget-too-small"
+_BLAMED_FIELDS: Final = {
+    "matcher-budget-too-small": "max_tokens",
+    "prompt-empty": "messages",
+    "prompt-too-long": "messages",
+    "chat-template-failed": "messages",
+}
+"""The fields of a request that errors of these codes are about."""
 
 
 class ModelError(MaskwrightError, RuntimeError):
@@ -64,20 +68,16 @@ def error_body(error: BaseException) -> dict[str, Any]:
         >>> body["type"], body["param"], body["code"]
         ('invalid_request_error', 'n', 'request-field')
     """
-    code = getattr(error, "code", None)
-    refused_format = isinstance(error, _OF_THE_FORMAT)
-    too_small = isinstance(error, MatcherError) and code == _BUDGET_TOO_SMALL
-    is_invalid = refused_format or too_small or isinstance(error, RequestError | SamplingError)
-    param = getattr(error, "param", None)
-    if refused_format:
-        param = "response_format"
-    elif too_small:
-        param = "max_tokens"
+    code = getattr(error, "code", None) or "internal"
+    refused_format = isinstance(error, GrammarError | LimitExceededError)
+    param = "response_format" if refused_format else getattr(error, "param", None)
+    param = param or _BLAMED_FIELDS.get(code)
+    is_invalid = param is not None or isinstance(error, RequestError | SamplingError)
     body = {
         "message": str(error) or type(error).__name__,
         "type": "invalid_request_error" if is_invalid else "server_error",
         "param": param,
-        "code": code or "internal",
+        "code": code,
     }
     if refused_format:
         pointer = getattr(error, "pointer", None)

@@ -93,11 +93,6 @@ class GrammarPool:
             while len(self._idle) > _MOST_GRAMMARS:
                 self._idle.popitem(last=False)
 
-    def is_complete(self, compiled: CompiledGrammar, text: str) -> bool:
-        """Whether a text is a whole one of a grammar; tokens that are no text count as none."""
-        matcher = GrammarMatcher(compiled, terminate_without_stop_token=True)
-        return matcher.accept_string(text) and matcher.is_completed()
-
     def _take_idle(self, compiled: CompiledGrammar) -> GrammarMatcher | None:
         with self._lock:
             idle = self._idle.get(compiled)
@@ -112,6 +107,30 @@ class GrammarPool:
         return GrammarMatcher(
             compiled, terminate_without_stop_token=not self.tokenizer_info.stop_token_ids
         )
+
+
+class CompleteTexts:
+    """Says whether texts are whole ones of a grammar, for texts that mostly grow.
+
+    Tokens that add no text count as none.
+
+    Args:
+        compiled: The grammar.
+    """
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self._matcher = GrammarMatcher(compiled, terminate_without_stop_token=True)
+        self._text = ""
+
+    def __call__(self, text: str) -> bool:
+        """Whether a text is a whole one; costs what it has more than the last one."""
+        if not text.startswith(self._text):
+            self._matcher.reset()
+            self._text = ""
+        if not self._matcher.accept_string(text[len(self._text) :]):
+            return False
+        self._text = text
+        return self._matcher.is_completed()
 
 
 def _set_budget(matcher: GrammarMatcher, max_tokens: int) -> None:

@@ -92,6 +92,8 @@ class ChatRequest:
             >>> request.n, request.sampling.temperature
             (2, 1.0)
         """
+        if not isinstance(body, Mapping | None):
+            raise _error("the request", f"is a {type(body).__name__}; expected an object")
         reader = _Reader({**(body or {}), **fields})
         options = reader.take("stream_options")
         stream = reader.boolean("stream")

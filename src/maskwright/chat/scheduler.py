@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from maskwright.chat.errors import EngineClosedError, ModelError
-from maskwright.chat.job import Job, Part, has_work, plan, token_limit
+from maskwright.chat.job import Event, Job, Part, has_work, plan, token_limit
 from maskwright.chat.sequence_pool import SequencePool
 
 if TYPE_CHECKING:
@@ -248,8 +248,7 @@ class Scheduler:
                 self._end(job, job.error)
             elif job.choices and not any(choice.is_running for choice in job.choices):
                 has_grammar = not job.request.response_format.is_text
-                job.emit(job.meter.usage(has_grammar=has_grammar))
-                self._end(job)
+                self._end(job, job.meter.usage(has_grammar=has_grammar))
             else:
                 self._free(
                     [choice.sequence for choice in job.choices if not choice.is_running], job
@@ -261,8 +260,8 @@ class Scheduler:
                 job.sequences.remove(sequence)
                 self._sequences.release(sequence)
 
-    def _end(self, job: Job, error: BaseException | None = None) -> None:
-        """Take a request out, wherever it is, and free what it has."""
+    def _end(self, job: Job, last: Event | None = None) -> None:
+        """Take a request out, wherever it is, and free what it has; then tell its last event."""
         if job.is_over:
             return
         job.is_over = True
@@ -271,8 +270,8 @@ class Scheduler:
         self._free(list(job.sequences), job)
         self._grammars.give_back(job.matchers or [])
         job.matchers, job.first_row, job.choices = None, None, []
-        if error is not None:
-            job.emit(error)
+        if last is not None:
+            job.emit(last)
 
 
 def _advance(part: Part, row: NDArray[np.float32]) -> bool:

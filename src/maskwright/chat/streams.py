@@ -39,8 +39,8 @@ class _Ends:
         self.usage: ChatUsage | None = None
         self._cancel: Callable[[], object] | None = None
 
-    def _take(self, event: Event) -> Delta | None:
-        """The delta of an event; None at the end of the stream.
+    def _take(self, event: Event | None) -> Delta | None:
+        """The delta of an event; None at the end of the stream, which closing it puts there.
 
         Raises:
             BaseException: What has ended the request.
@@ -50,8 +50,9 @@ class _Ends:
         self._cancel = None
         if isinstance(event, ChatUsage):
             self.usage = event
-            return None
-        raise event
+        elif event is not None:
+            raise event
+        return None
 
     def _stop(self) -> None:
         cancel, self._cancel = self._cancel, None
@@ -71,7 +72,7 @@ class DeltaStream(_Ends):
 
     def __init__(self, start: Start) -> None:
         super().__init__()
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._cancel = start(self._events.put)
 
     def __iter__(self) -> Iterator[Delta]:
@@ -86,8 +87,9 @@ class DeltaStream(_Ends):
         return delta
 
     def close(self) -> None:
-        """Cancel the request, if it still runs."""
+        """Cancel the request, if it still runs; a thread that waits for a delta waits no more."""
         self._stop()
+        self._events.put(None)
 
     def __enter__(self) -> Self:
         return self
@@ -101,7 +103,7 @@ class AsyncDeltaStream(_Ends):
 
     def __init__(self, start: Start) -> None:
         super().__init__()
-        events: asyncio.Queue[Event] = asyncio.Queue()
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
         call = asyncio.get_running_loop().call_soon_threadsafe
         self._events = events
         self._cancel = start(lambda event: call(events.put_nowait, event))
@@ -118,8 +120,9 @@ class AsyncDeltaStream(_Ends):
         return delta
 
     async def aclose(self) -> None:
-        """Cancel the request, if it still runs."""
+        """Cancel the request, if it still runs; a task that waits for a delta waits no more."""
         self._stop()
+        self._events.put_nowait(None)
 
     async def __aenter__(self) -> Self:
         return self

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.chat import ChatEngine
+from maskwright.chat import ChatEngine, ChatRequest
+from maskwright.chat.grammar_pool import GrammarPool
 from scripted_model import ScriptedModel
 
 WAIT = 20
@@ -62,6 +63,47 @@ def test_requests_share_the_calls_of_the_model(engine_of: Callable[..., ChatEngi
     assert sorted(model.seen) == [[], []]
 
 
+def test_the_grammar_is_set_up_beside_the_prompt(
+    engine_of: Callable[..., ChatEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2)
+    acquire = GrammarPool.acquire
+
+    def set_up(pool: GrammarPool, *arguments: Any) -> Any:
+        both.wait(WAIT)  # until the model is at the prompt
+        return acquire(pool, *arguments)
+
+    monkeypatch.setattr(GrammarPool, "acquire", set_up)
+    model = ScriptedModel([b"a"], before=lambda call: call or both.wait(WAIT))
+    completion = engine_of(model).complete(
+        messages=_messages("hi"), response_format=_regex("[ab]"), temperature=0
+    )
+    assert completion.text == "a"
+
+
+def test_the_logits_of_a_prompt_wait_for_the_grammar(
+    engine_of: Callable[..., ChatEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_open = threading.Event()
+    acquire = GrammarPool.acquire
+
+    def slow(pool: GrammarPool, *arguments: Any) -> Any:
+        assert is_open.wait(WAIT)
+        return acquire(pool, *arguments)
+
+    monkeypatch.setattr(GrammarPool, "acquire", slow)
+    engine = engine_of(ScriptedModel([b"b", b"c"], max_sequences=3))
+    held = engine.stream(
+        messages=_messages("held"), response_format=_regex("[ab][a-c]"), temperature=0, n=2
+    )
+    (free,) = _start(engine, "free")
+    assert (
+        _text(free) == "bc"
+    )  # while the other's prompt was evaluated and its grammar is not there
+    is_open.set()
+    assert sorted(_text(held)) == sorted("bcbc")
+
+
 def test_a_batch_answers_as_each_request_alone(engine_of: Callable[..., ChatEngine]) -> None:
     texts = [f"request {i}" for i in range(12)]
     formats = [_regex("[a-f]{3,9}"), _regex("(ab|cd)+"), {"type": "json_object"}, None]
@@ -94,8 +136,6 @@ def test_a_batch_answers_as_each_request_alone(engine_of: Callable[..., ChatEngi
 
 
 def _request(text: str, fields: dict[str, Any]) -> Any:
-    from maskwright.chat import ChatRequest
-
     return ChatRequest.read(messages=_messages(text), **fields)
 
 

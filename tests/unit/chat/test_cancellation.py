@@ -139,6 +139,32 @@ def test_while_tokens_come(engine_of: Make, response_format: Any) -> None:
     assert len(model.calls) == 4 + 2  # the stop token of the second one is forced
 
 
+def test_closing_wakes_whoever_waits(engine_of: Make) -> None:
+    gate = Gate()
+    model = _model(gate, 0)
+    engine = engine_of(model)
+    stream = _stream(engine)
+    found: list[Any] = []
+    reader = threading.Thread(target=lambda: found.append(list(stream)))
+    reader.start()
+    assert gate.reached.wait(WAIT)
+    stream.close()
+    reader.join(WAIT)
+    assert found == [[]]  # though the model has not answered yet
+
+    async def run() -> None:
+        waiting = engine.astream(messages=HI)
+        task = asyncio.create_task(waiting.__anext__())
+        await asyncio.sleep(0)
+        await waiting.aclose()
+        with pytest.raises(StopAsyncIteration):
+            await task
+
+    asyncio.run(run())
+    gate.open.set()
+    _works(engine, model)
+
+
 def test_a_stream_that_is_forgotten(engine_of: Make) -> None:
     gate = Gate()
     model = _model(gate, 3)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from maskwright import GrammarMatcher, MatcherError
+from maskwright import GrammarCompiler, GrammarMatcher, MatcherError, TokenizerInfo
 from maskwright.chat import (
     ChatEngine,
     ChatRequest,
@@ -18,6 +18,7 @@ from maskwright.chat import (
     RequestError,
     error_body,
 )
+from maskwright.chat.grammar_pool import CompleteTexts
 from maskwright.errors import GrammarSyntaxError, InvalidSchemaError, UnsupportedFeatureError
 from maskwright.tokenizers import from_tokens
 from scripted_model import STOP, ScriptedModel
@@ -135,6 +136,8 @@ def test_prompts_must_fit(engine_of) -> None:
     with pytest.raises(ModelError, match=r"has 8 tokens and the context .* place for 7") as caught:
         _ask(engine)
     assert caught.value.code == "prompt-too-long"
+    body = error_body(caught.value)["error"]
+    assert (body["type"], body["param"]) == ("invalid_request_error", "messages")
     model = ScriptedModel()
     model.tokenize = lambda _text: []  # type: ignore[method-assign]
     with pytest.raises(ModelError) as caught:
@@ -344,6 +347,19 @@ def test_stop_strings_under_a_format_leave_a_complete_text(engine_of) -> None:
     assert (
         _ask(engine, response_format=_schema({"type": "string"}), stop=["a", "}"]).text == '"a}b"'
     )
+
+
+def test_a_later_stop_string_acts_where_an_earlier_one_does_not(engine_of) -> None:
+    engine = engine_of(ScriptedModel([*b"abcbca"]))
+    fields = {"response_format": _regex("([a-c]{3})*"), "stop": ["b", "bc"]}
+    assert _ask(engine, **fields).text == "abc"
+
+
+def test_complete_texts_that_grow_and_shrink() -> None:
+    info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2)
+    complete = CompleteTexts(GrammarCompiler(info).compile_regex("(ab)*"))
+    texts = ["", "a", "ab", "aba", "abab", "ab", "b", "ab", "abb", "abab", "a", "\udcff", "ab"]
+    assert [complete(text) for text in texts] == [text in ("", "ab", "abab") for text in texts]
 
 
 def test_logprobs_are_over_the_allowed_tokens(engine_of) -> None:

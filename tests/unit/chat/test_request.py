@@ -129,6 +129,11 @@ def test_fields_out_of_range(fields: dict[str, Any], param: str, message: str) -
     assert (caught.value.code, caught.value.param) == ("request-field", param)
 
 
+def test_a_request_that_is_no_object() -> None:
+    with pytest.raises(RequestError, match="the request is a list; expected an object"):
+        ChatRequest.read(HI)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
