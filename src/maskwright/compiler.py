@@ -351,7 +351,7 @@ class GrammarCompiler:
 
 
 def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
-    from .frontends.json_schema import compile_json_schema
+    from maskwright.frontends.json_schema.compile import compile_json_schema
 
     return Grammar(*compile_json_schema(source, **options))
 

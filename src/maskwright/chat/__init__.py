@@ -29,6 +29,7 @@ from maskwright.chat.result import FinishReason, Result, Usage
 from maskwright.chat.sampling import SamplingParameters
 from maskwright.chat.session import Session, load
 from maskwright.chat.streams import AsyncChatStream, ChatStream
+from maskwright.chat.transformers_model import TransformersModel
 from maskwright.chat.usage import ChatUsage
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "SequenceInput",
     "Session",
     "TokenEntry",
+    "TransformersModel",
     "Usage",
     "error_body",
     "load",

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from maskwright.chat.chat_templates import plain_prompt, template_failed
 from maskwright.chat.embedded import INSTALL_HINT, embedded_model_path
 from maskwright.chat.errors import MissingDependencyError, ModelError
 from maskwright.chat.llama_cpp_context import LlamaCppContext, create_context
@@ -116,6 +117,8 @@ class LlamaCppModel:
     ) -> None:
         self._llama = llama
         self._vocabulary = vocabulary
+        self._context_size = context_size
+        self._max_sequences = max_sequences
         self._context = LlamaCppContext(
             _import_engine(),
             llama,
@@ -140,12 +143,12 @@ class LlamaCppModel:
     @property
     def context_size(self) -> int:
         """The most tokens of one sequence, prompt included."""
-        return self._context.context_size
+        return self._context_size
 
     @property
     def max_sequences(self) -> int:
         """How many sequences may be in use at the same time."""
-        return self._context.max_sequences
+        return self._max_sequences
 
     def render_chat(self, messages: Sequence[Message]) -> str:
         """Lay out messages with the chat template of the file.
@@ -156,7 +159,7 @@ class LlamaCppModel:
             ModelError: The template refuses the messages.
         """
         if self._vocabulary.chat_template is None:
-            return "\n\n".join(message["content"] for message in messages)
+            return plain_prompt(messages)
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
         copies: Any = [dict(message) for message in messages]
@@ -168,10 +171,7 @@ class LlamaCppModel:
             )
             return str(formatter(messages=copies).prompt)
         except Exception as error:  # templates are programs: they raise what they like
-            raise ModelError(
-                f"the chat template of the model refuses these messages: {error}",
-                code="chat-template-failed",
-            ) from error
+            raise template_failed(error) from error
 
     def tokenize(self, text: str) -> list[int]:
         """Encode a rendered prompt, with the start token in front if the model wants one."""
