@@ -70,7 +70,7 @@ def grammar_seconds_of_tokens() -> Iterator[list[float]]:
             costs.append(charged[job] - before)
         emit(job, event)
 
-    Job.emit = watched  # type: ignore[method-assign]
+    Job.emit = watched  # type: ignore[method-assign,assignment]
     try:
         yield costs
     finally:

@@ -23,10 +23,10 @@ _TEXTS = (
     "Dear Sir or Madam,",
     "import numpy as",
     "In 1815",
-    "The sea is blue. The grass is green. Snow is " * 30,  # more than one batch with the others
-    "The sum of two and two, and the product of three and three, are " * 25,
+    "The sea is blue. The grass is green. Snow is " * 20,  # more than one batch with the others
+    "The sum of two and two, and the product of three and three, are " * 15,
 )
-_STEPS = 12
+_STEPS = 8
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def model() -> Iterator[LlamaCppModel]:
         embedded_model_path()
     except MissingDependencyError as error:
         pytest.skip(str(error))
-    loaded = LlamaCppModel(context_size=500, max_sequences=8)
+    loaded = LlamaCppModel(context_size=300, max_sequences=8)
     yield loaded
     loaded.close()
 
@@ -118,10 +118,10 @@ def test_a_cleared_sequence_has_forgotten(model: LlamaCppModel) -> None:
 
 def test_every_sequence_has_its_whole_context(model: LlamaCppModel) -> None:
     size = model.context_size
-    assert size == 500
-    inputs = [SequenceInput(i, [5 + i] * size) for i in range(3)]
+    assert size == 300
+    inputs = [SequenceInput(i, [5 + i] * size) for i in range(2)]
     model.evaluate(inputs)
-    with pytest.raises(ModelError, match="has 500 tokens, and 1 more do not fit") as caught:
-        model.evaluate([SequenceInput(3, [1]), SequenceInput(0, [1])])
+    with pytest.raises(ModelError, match="has 300 tokens, and 1 more do not fit") as caught:
+        model.evaluate([SequenceInput(2, [1]), SequenceInput(0, [1])])
     assert caught.value.code == "context-full"
-    assert np.isfinite(_row(model, 3, [1])).all()
+    assert np.isfinite(_row(model, 2, [1])).all()
