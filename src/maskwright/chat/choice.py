@@ -7,6 +7,7 @@ it checks them against its matcher, turns them into text, and decides whether it
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from maskwright.chat.completion import Delta, TokenEntry
@@ -93,15 +94,8 @@ class Choice:
             MatcherError: The matcher refuses it (``matcher-mask-disagrees``).
         """
         token_id = entry.token_id
-        if self.matcher is not None and not self.matcher.accept_token(token_id):
-            raise MatcherError(
-                f"the matcher refused token {token_id} ({entry.data!r}) at position "
-                f"{len(self.token_ids)} of the answer, which its mask allowed; this is a fault of "
-                "Maskwright: please report it with the grammar and the text so far",
-                code="matcher-mask-disagrees",
-            )
-        if self.speller is not None:
-            self.speller.accept(token_id)
+        if self.matcher is not None:
+            self._match(self.matcher, entry)
         self.token_ids.append(token_id)
         self.meter.count_token()
         text = self.text.feed(entry.data)
@@ -111,6 +105,19 @@ class Choice:
         else:
             text += self.text.finish()
         self.on_delta(Delta(self.index, text, entry, self.finish_reason))
+
+    def _match(self, matcher: GrammarMatcher, entry: TokenEntry) -> None:
+        start = perf_counter()
+        if not matcher.accept_token(entry.token_id):
+            raise MatcherError(
+                f"the matcher refused token {entry.token_id} ({entry.data!r}) at position "
+                f"{len(self.token_ids)} of the answer, which its mask allowed; this is a fault of "
+                "Maskwright: please report it with the grammar and the text so far",
+                code="matcher-mask-disagrees",
+            )
+        if self.speller is not None:
+            self.speller.accept(entry.token_id)
+        self.meter.grammar_seconds += perf_counter() - start
 
     def _reason_to_finish(self, token_id: int) -> FinishReason | None:
         if self.text.stopped:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -274,3 +278,22 @@ def test_an_engine_that_is_forgotten_ends_its_thread() -> None:
     gc.collect()
     thread.join(WAIT)
     assert not thread.is_alive()
+
+
+def test_an_interpreter_ends_while_a_request_runs() -> None:
+    code = (
+        "from scripted_model import ScriptedModel\n"
+        "from maskwright.chat import ChatEngine\n"
+        "engine = ChatEngine(ScriptedModel([97] * 10**5, context_size=10**6))\n"
+        "stream = engine.stream(messages=[{'role': 'user', 'content': 'hi'}])\n"
+        "print(next(stream).text)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WAIT,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "a\n", "")
