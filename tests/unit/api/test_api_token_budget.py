@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -183,6 +185,29 @@ def test_a_second_matcher_finds_the_work_done() -> None:
     assert compiled.memory_size_bytes > memory
     walk_once()
     assert _searches(compiled) == done
+
+
+def test_threads_share_what_they_find_out() -> None:
+    compiler = GrammarCompiler(_json_info())
+    schema = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 2}
+
+    def texts(compiled: CompiledGrammar, seed: int) -> list[list[int]]:
+        return [
+            walk(GrammarMatcher(compiled, token_budget=9), choose, check_every=100)
+            for choose in choosers(seed).values()
+        ]
+
+    expected = [texts(compiler.compile_json_schema(schema), seed) for seed in range(4)]
+    compiler.clear_cache()
+    shared = compiler.compile_json_schema(schema)
+    begin = threading.Barrier(4)
+
+    def work(seed: int) -> list[list[int]]:
+        begin.wait(timeout=60)
+        return texts(shared, seed)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == expected
 
 
 def test_other_stop_tokens_have_other_budgets() -> None:
