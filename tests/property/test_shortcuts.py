@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import random
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -45,6 +46,22 @@ SCHEMAS: list[Any] = [
     },
     {"type": "object", "patternProperties": {"^[ab]$": {"const": 1}}, "additionalProperties": {}},
     {"anyOf": [{"type": "object", "required": ["a"]}, {"type": "array", "maxItems": 40}]},
+    # Of a few names only, of which some can be spelled with escapes by one token.
+    {
+        "type": "array",
+        "items": {
+            "properties": {name: {"const": 1} for name in ("a", "ab", "aa-a", "", "é", "00", "ü")},
+            "type": "object",
+            "dependentRequired": {"ab": ["a"]},
+            "additionalProperties": False,
+        },
+    },
+    {
+        "type": "object",
+        "properties": {name: {"const": 1} for name in ("a", "ab", "c")},
+        "patternProperties": {"^x": {"const": 1}},
+        "additionalProperties": False,
+    },
 ]
 REGEXES = ["([a-c]{2,40}1){3,9}", "(a{1,20}b?){2,15}", '"[^"]{3,70}"']
 CORPUS = [case for case in corpus_cases() if case.error is None]
@@ -137,6 +154,28 @@ def test_the_shortcuts_are_taken_and_left_out() -> None:
             matcher.mask()
         masks.append(compiled.counters()["masks"])
     assert masks[0] < masks[1]
+
+
+def test_the_nodes_that_listed_names_lead_to_are_found_once() -> None:
+    names = [f"{first}{second}" for first in "abcd" for second in "abcd"]
+    members = {name: {"const": 1} for name in names}
+    schema = {"type": "object", "properties": members, "additionalProperties": False}
+    ir = compile_source("json_schema", schema, OPTIONS)
+    tokens = long_tokens()
+
+    def visited(*, sharing: bool) -> list[int]:
+        compiled = compile_core(ir, tokens, sharing=sharing)
+        counts = []
+        text = "{"
+        for name in names:
+            matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+            assert matcher.accept_bytes(f'{text}"'.encode())
+            matcher.mask()
+            counts.append(compiled.counters()["visited_nodes"])
+            text += f'"{name}": 1, '
+        return [after - before for before, after in pairwise(counts)]
+
+    assert sum(visited(sharing=True)) * 2 < sum(visited(sharing=False))
 
 
 def test_a_vocabulary_with_a_word_for_everything() -> None:
