@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .errors import (
         BatchError,
         BitmaskError,
+        CompileTimeoutError,
         DeserializeFormatError,
         DeserializeVersionError,
         DraftTreeError,
@@ -54,6 +55,7 @@ __all__ = [
     "BatchGrammarMatcher",
     "BitmaskError",
     "Certificate",
+    "CompileTimeoutError",
     "CompiledGrammar",
     "CompilerStats",
     "DeserializeFormatError",
@@ -107,6 +109,7 @@ _MODULES = {
     "get_serialization_version": "config",
     "BatchError": "errors",
     "BitmaskError": "errors",
+    "CompileTimeoutError": "errors",
     "DeserializeFormatError": "errors",
     "DeserializeVersionError": "errors",
     "DraftTreeError": "errors",

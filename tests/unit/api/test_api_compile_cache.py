@@ -12,6 +12,7 @@ import pytest
 
 from maskwright.compile_cache import CompileCache
 from maskwright.errors import GrammarSyntaxError
+from maskwright.work_pool import WorkPool
 
 SECONDS = 30
 
@@ -52,7 +53,7 @@ def new_entry(_: Ledger) -> Entry:
 
 
 def new_cache(limit_bytes: int = -1) -> CompileCache[Entry, Ledger]:
-    return CompileCache(Ledger, limit_bytes)
+    return CompileCache(Ledger, limit_bytes, pool=WorkPool(2))
 
 
 class Gate:
