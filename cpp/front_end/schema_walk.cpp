@@ -191,21 +191,32 @@ uint32_t SchemaWalk::defer(PyObject* schema, Place place, uint32_t resource) {
   return node;
 }
 
+// In the order of their ranks, so that equal schemas become equal IR however they are written.
 void SchemaWalk::walk_keywords(PyObject* schema) {
-  const std::size_t begin = pairs_.size();
-  each_item(schema, [&](PyObject* keyword, PyObject* value) {
-    pairs_.emplace_back(nb::borrow(keyword), nb::borrow(value));
-  });
-  const std::size_t end = pairs_.size();
   if (table().ref_alone() && has_key(schema, keywords().ref)) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!has_effect_beside_ref(pairs_[i].first.ptr())) ignore_unknown(pairs_[i].first.ptr());
-    }
-    apply(keywords().ref, value_of(schema, keywords().ref).ptr());
+    each_item(schema, [&](PyObject* keyword, PyObject*) {
+      if (!has_effect_beside_ref(keyword)) ignore_unknown(keyword);
+    });
+    apply(*table().find(keywords().ref), keywords().ref, value_of(schema, keywords().ref).ptr());
     return;
   }
+  const std::size_t begin = pairs_.size();
+  each_item(schema, [&](PyObject* keyword, PyObject* value) {
+    const KeywordTable::Entry* entry = PyUnicode_Check(keyword) ? table().find(keyword) : nullptr;
+    if (entry == nullptr) {
+      ignore_unknown(keyword);
+    } else {
+      pairs_.push_back({nb::borrow(keyword), nb::borrow(value), entry});
+    }
+  });
+  const std::span known = std::span(pairs_).subspan(begin);
+  const auto rank = [](const Pair& pair) { return pair.entry->rank; };
+  if (!std::ranges::is_sorted(known, {}, rank)) std::ranges::stable_sort(known, {}, rank);
   // Held by pairs_, also where that is moved as it grows.
-  for (std::size_t i = begin; i < end; ++i) apply(pairs_[i].first.ptr(), pairs_[i].second.ptr());
+  const std::size_t end = pairs_.size();
+  for (std::size_t i = begin; i < end; ++i) {
+    apply(*pairs_[i].entry, pairs_[i].keyword.ptr(), pairs_[i].value.ptr());
+  }
 }
 
 void SchemaWalk::ignore_unknown(PyObject* keyword) {
@@ -215,14 +226,9 @@ void SchemaWalk::ignore_unknown(PyObject* keyword) {
   ignore(keyword);
 }
 
-void SchemaWalk::apply(PyObject* keyword, PyObject* value) {
-  const KeywordTable::Entry* entry = PyUnicode_Check(keyword) ? table().find(keyword) : nullptr;
-  if (entry == nullptr) {
-    ignore_unknown(keyword);
-    return;
-  }
-  if (entry->plain != PlainKeyword::kNone && plain(entry->plain, keyword, value)) return;
-  const nb::object handler = entry->handler;
+void SchemaWalk::apply(const KeywordTable::Entry& entry, PyObject* keyword, PyObject* value) {
+  if (entry.plain != PlainKeyword::kNone && plain(entry.plain, keyword, value)) return;
+  const nb::object handler = entry.handler;
   const nb::object result =
       nb::steal(PyObject_CallFunctionObjArgs(handler.ptr(), self_, keyword, value, nullptr));
   if (!result.is_valid()) throw nb::python_error();

@@ -128,7 +128,7 @@ class SchemaWalk {
   uint32_t defer(PyObject* schema, Place place, uint32_t resource);
   void walk_keywords(PyObject* schema);
   void ignore_unknown(PyObject* keyword);
-  void apply(PyObject* keyword, PyObject* value);
+  void apply(const KeywordTable::Entry& entry, PyObject* keyword, PyObject* value);
   uint32_t target(PyObject* schema, Place place, uint32_t resource);
   // The node of a schema below the one at hand; the token is a str, or an index, or neither.
   struct Token {
@@ -171,7 +171,11 @@ class SchemaWalk {
   std::vector<Deferred> deferred_;
   std::vector<InPlace> in_place_;
   std::vector<Ignored> ignored_;
-  using Pair = std::pair<nanobind::object, nanobind::object>;
+  struct Pair {
+    nanobind::object keyword;  // or a member's name
+    nanobind::object value;
+    const KeywordTable::Entry* entry = nullptr;
+  };
   std::vector<Pair> pairs_;  // of the schemas under conversion
   uint32_t root_node_ = 0;
   uint32_t facts_ = 0;

@@ -144,7 +144,7 @@ class IrBuilder:
 class KeywordTable:
     """The keywords of a dialect of JSON Schema."""
 
-    def __init__(self, handlers: dict[str, Any], plain: dict[Any, str], id_keyword: str, ref_alone: bool) -> None: ...
+    def __init__(self, handlers: dict[str, Any], plain: dict[Any, str], declaring: frozenset[Any], id_keyword: str, ref_alone: bool) -> None: ...
 
 class SchemaWalk:
     """The walk over a JSON Schema; its Python subclass is the conversion."""

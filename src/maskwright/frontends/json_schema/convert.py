@@ -127,7 +127,7 @@ class Converter(SchemaWalk):
             return dialect.nullable_table if self.nullable else dialect.table
         handlers = dialect.nullable_handlers if self.nullable else dialect.handlers
         recorded = {key: self.recorder.recorded(handler) for key, handler in handlers.items()}
-        return KeywordTable(recorded, {}, dialect.id_keyword, dialect.ref_alone)
+        return KeywordTable(recorded, {}, frozenset(), dialect.id_keyword, dialect.ref_alone)
 
     def _enter(self, schema: dict[str, Any], location: Location) -> None:
         if self.recorder is not None:
