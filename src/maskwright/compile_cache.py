@@ -299,17 +299,21 @@ class CompileCache(Generic[_Value, _Generation]):
         with self._lock:
             mine = computation.begin()
         if mine:
-            with suppress(Exception):  # those who wait have it
-                self._compute(computation)
+            with suppress(BaseException):  # those who wait have it
+                self._compute(computation, for_caller=False)
 
-    def _compute(self, computation: Computation[_Value, _Generation]) -> _Value:
+    def _compute(
+        self, computation: Computation[_Value, _Generation], *, for_caller: bool = True
+    ) -> _Value:
         """Compute in this thread, and tell all who wait."""
         try:
             computation.value = value = computation.make(computation)
         except CancelledError:
             raise
-        except Exception as error:
-            computation.error = error
+        except BaseException as error:
+            # What interrupts a caller is for that one only.
+            if isinstance(error, Exception) or not for_caller:
+                computation.error = error
             raise
         finally:
             self._end(computation)

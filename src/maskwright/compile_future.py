@@ -60,7 +60,7 @@ class CompileFuture(Future[_Value]):
             self._is_settled = True
             self.leave = None
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """Be done with the computation's exception, unless it is done already."""
         if self._claim.acquire(blocking=False):
             self._set_error(error)
@@ -89,7 +89,7 @@ class CompileFuture(Future[_Value]):
 
         return wrap_future(self).__await__()
 
-    def _set_error(self, error: Exception) -> None:
+    def _set_error(self, error: BaseException) -> None:
         self.set_running_or_notify_cancel()
         self.set_exception(error)
         self._is_settled = True

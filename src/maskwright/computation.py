@@ -31,7 +31,7 @@ class Outcome(Generic[_Value]):
         self._running = threading.Lock()
         self._running.acquire()
         self.value: _Value | None = None
-        self.error: Exception | None = None  # with neither: stopped, or its thread was interrupted
+        self.error: BaseException | None = None  # with neither: stopped, or interrupted
 
     def end(self) -> None:
         """Let go those who wait."""
@@ -41,7 +41,7 @@ class Outcome(Generic[_Value]):
         """Wait for the value; None: there is none, and whoever still wants it computes it.
 
         Raises:
-            Exception: A copy of what the computation raised.
+            BaseException: A copy of what the computation raised.
         """
         with self._running:
             pass
@@ -107,7 +107,7 @@ class Computation(Outcome[_Value], Generic[_Value, _Generation]):
         return self._cache.value_of(self, meaning, build)
 
 
-def copied(error: Exception) -> Exception:
+def copied(error: BaseException) -> BaseException:
     """Return a copy for another thread, since raising writes to the exception."""
     try:
         copy_of_it = copy.copy(error)

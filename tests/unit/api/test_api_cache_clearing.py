@@ -103,6 +103,38 @@ def test_a_build_of_an_old_generation_is_not_waited_for():
     assert cache.get("c", lambda work: work.share("same", lambda: never(work))) is new
 
 
+def test_an_old_computation_finds_nothing_of_the_new_generation():
+    """It finds out its meaning after the clear, when there is an entry of that meaning."""
+    cache = new_cache()
+    front_end, old, new = Gate(Entry()), Entry(), Entry()
+
+    def make(work: Any) -> Entry:
+        front_end(work)
+        return work.share("same", lambda: old)
+
+    with threads(1, front_end) as pool:
+        future = pool.submit(cache.get, "a", make)
+        assert front_end.started.wait(SECONDS)
+        past = cache.clear()
+        assert cache.get("b", lambda work: work.share("same", lambda: new)) is new
+        front_end.go.set()
+        assert future.result(SECONDS) is old
+    assert old.ledger is past.generation
+    assert figures(cache) == (1, SIZE, 0)
+    assert cache.hits_by_meaning == 0
+
+
+def test_further_keys_are_no_longer_counted_when_their_entry_goes():
+    cache = new_cache(25)
+    for key in "abc":
+        cache.get(key, lambda work: work.share("m", lambda: new_entry(work)))
+    assert figures(cache) == (1, SIZE + 2, 0)
+    cache.get("d", new_entry)
+    assert figures(cache) == (2, 2 * SIZE + 2, 0)
+    cache.get("e", new_entry)
+    assert figures(cache) == (2, 2 * SIZE, 0)
+
+
 def test_a_submitted_computation_is_delivered_after_a_clear():
     cache = new_cache()
     gate = Gate(Entry())

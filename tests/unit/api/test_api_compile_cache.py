@@ -12,6 +12,7 @@ import pytest
 
 from cache_fakes import SECONDS, Entry, Gate, Ledger, new_cache, new_entry, threads
 from maskwright.compile_cache import CompileCache
+from maskwright.computation import Outcome
 from maskwright.errors import GrammarSyntaxError
 
 
@@ -108,6 +109,64 @@ def test_an_interrupted_computation_is_taken_over_by_a_waiter():
         gate.go.set()
         assert isinstance(first.exception(SECONDS), KeyboardInterrupt)
         assert second.result(SECONDS) is entry
+
+
+def test_what_an_interrupted_thread_computed_is_computed_for_futures():
+    cache = new_cache()
+    interrupted, entry = Gate(KeyboardInterrupt()), Entry()
+
+    def make(work):
+        return interrupted(work) if interrupted.calls == 0 else entry
+
+    with threads(1, interrupted) as pool:
+        first = pool.submit(cache.get, "a", make)
+        assert interrupted.started.wait(SECONDS)
+        futures = [cache.submit("a", never) for _ in range(3)]
+        assert futures[0].cancel()
+        interrupted.go.set()
+        assert isinstance(first.exception(SECONDS), KeyboardInterrupt)
+        assert [future.result(SECONDS) for future in futures[1:]] == [entry] * 2
+    assert cache.get("a", never) is entry
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
+def test_what_ends_a_thread_of_the_pool_reaches_the_future(error):
+    cache = new_cache()
+    gate = Gate(error)
+    gate.go.set()
+    assert type(cache.submit("a", gate).exception(SECONDS)) is type(error)
+    assert cache.submit("a", new_entry).result(SECONDS) is not None
+    assert gate.calls == 1
+
+
+def test_a_caller_that_waits_keeps_the_computation_wanted(monkeypatch):
+    """Although the one who submitted it has given up."""
+    cache = new_cache()
+    gate, waits, wait = Gate(Entry()), threading.Event(), Outcome.wait
+
+    def noted(outcome):
+        waits.set()
+        return wait(outcome)
+
+    monkeypatch.setattr(Outcome, "wait", noted)
+    stops = []
+
+    def make(work):
+        entry = gate(work)
+        stops.append(work.stop.is_set)
+        return entry
+
+    with threads(1, gate) as pool:
+        given_up = cache.submit("a", make)
+        assert gate.started.wait(SECONDS)
+        caller = pool.submit(cache.get, "a", never)
+        assert waits.wait(SECONDS)
+        assert given_up.cancel()
+        assert cache.stats().in_flight == 1
+        gate.go.set()
+        assert caller.result(SECONDS) is gate.result
+    assert stops == [False]
+    assert cache.get("a", never) is gate.result
 
 
 def test_the_least_recently_used_go_first():

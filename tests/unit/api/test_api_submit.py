@@ -388,7 +388,7 @@ def test_a_forked_child_waits_for_no_future_of_its_parent(gate: Gate) -> None:
     assert future.result(SECONDS) is not None
 
 
-def run_program(body: str) -> str:
+def run_program(body: str, *, leaks: bool = False) -> str:
     """Run a program that compiles, and return what it writes; it must end by itself."""
     start = """
         import sys, threading
@@ -403,7 +403,7 @@ def run_program(body: str) -> str:
         timeout=2 * SECONDS,
         check=True,
     )
-    assert done.stderr == ""
+    assert leaks or done.stderr == ""
     return done.stdout
 
 
@@ -441,4 +441,28 @@ def test_a_program_ends_with_a_time_limit_far_ahead() -> None:
         compiler.submit("regex", "b", timeout_seconds=1e6)
     """)
         == "True\n"
+    )
+
+
+def test_a_program_ends_though_a_time_limit_is_not_over() -> None:
+    """A daemon of the program computes, and never comes to an end."""
+    assert (
+        run_program(
+            """
+        from maskwright import compile_requests, compiler as module
+        begun = threading.Event()
+        def gated(source):
+            def make_grammar():
+                begun.set()
+                threading.Event().wait()
+            return compile_requests.CompileRequest((source,), make_grammar)
+        compile_requests.KINDS["regex"] = module.regex_request = gated
+        threading.Thread(target=lambda: compiler.compile_regex("a"), daemon=True).start()
+        begun.wait()
+        future = compiler.submit("regex", "a", timeout_seconds=1e6)
+        print(future.done(), flush=True)
+    """,
+            leaks=True,
+        )
+        == "False\n"
     )
