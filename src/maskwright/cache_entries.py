@@ -10,6 +10,7 @@ cache that has the entries; what is dropped is returned, to be freed after the l
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -147,10 +148,11 @@ class Entries(Generic[_Value, _Generation]):
             dropped.append(entry)
 
     def free(self) -> None:
-        """Let go of one entry after the other, so that other threads run meanwhile."""
+        """Let go of one entry after the other, with other threads in between."""
         self._meanings.clear()
         while self._entries:
             self._entries.popitem()
+            time.sleep(0)  # lets go of the global lock
 
     def _add_bytes(self, entry: Entry[_Value], count: int) -> None:
         entry.bytes += count
