@@ -23,27 +23,35 @@ _ANNOTATIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def respelled(schema: Any, rng: random.Random) -> Any:
-    """Return a schema with its keywords in another order, and other annotations."""
+def respelled(schema: Any, rng: random.Random, *, any_order: bool = False) -> Any:
+    """Return a schema with its keywords in another order, and other annotations.
+
+    With ``any_order`` all keywords and members are, else those that name members stay in order.
+    """
     if isinstance(schema, (list, tuple)):
-        return [respelled(item, rng) for item in schema]
+        return [respelled(item, rng, any_order=any_order) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    pairs = [(name, _value(name, value, rng)) for name, value in schema.items()]
+    pairs = [(name, _value(name, value, rng, any_order)) for name, value in schema.items()]
     names = [name for name in _ANNOTATIONS if name not in schema and rng.random() < 0.2]
     pairs += [(name, _ANNOTATIONS[name]) for name in names]
     rng.shuffle(pairs)
+    if any_order:
+        return dict(pairs)
     in_order = iter([pair for pair in pairs if pair[0] in _DECLARING])
     in_order = iter(sorted(in_order, key=lambda pair: list(schema).index(pair[0])))
     return dict(next(in_order) if pair[0] in _DECLARING else pair for pair in pairs)
 
 
-def _value(name: str, value: Any, rng: random.Random) -> Any:
+def _value(name: str, value: Any, rng: random.Random, any_order: bool) -> Any:
     if name in _KEPT or name.startswith("x-"):
         return value
     if name in _BY_NAME and isinstance(value, dict):
-        return {key: respelled(below, rng) for key, below in value.items()}
-    return respelled(value, rng)
+        pairs = [(key, respelled(below, rng, any_order=any_order)) for key, below in value.items()]
+        if any_order and name == "properties":
+            rng.shuffle(pairs)
+        return dict(pairs)
+    return respelled(value, rng, any_order=any_order)
 
 
 def retyped(schema: Any, rng: random.Random) -> str:

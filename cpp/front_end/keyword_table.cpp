@@ -53,8 +53,8 @@ KeywordTable::KeywordTable(const nb::dict& handlers, const nb::dict& plain,
     if (PyObject* name = PyDict_GetItemWithError(plain.ptr(), handler.ptr())) {
       entry.plain = plain_named(name);
     }
-    entry.rank =
-        static_cast<uint32_t>(declaring.contains(handler) ? nb::len(handlers) : entries_.size());
+    entry.rank = static_cast<uint32_t>(entries_.size());
+    entry.declares = declaring.contains(handler);
     std::size_t at = static_cast<std::size_t>(entry.hash) & (slots_.size() - 1);
     while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
     entries_.push_back(std::move(entry));

@@ -34,12 +34,12 @@ class KeywordTable {
     nanobind::object handler;
     Py_hash_t hash = 0;
     PlainKeyword plain = PlainKeyword::kNone;
-    uint32_t rank = 0;  // keywords of a schema are converted by rank, and in the order given
+    uint32_t rank = 0;  // its place in the table
+    bool declares = false;
   };
 
-  // Keywords rank as in `handlers`, and those whose handlers are in `declaring` last, alike: in
-  // what order they stand is part of what they say. `plain` gives the names of plain forms by
-  // handler; names are those of `plain_names`.
+  // Handlers in `declaring` are of keywords that may name members of the instance at hand. `plain`
+  // gives the names of plain forms by handler; names are those of `plain_names`.
   KeywordTable(const nanobind::dict& handlers, const nanobind::dict& plain,
                const nanobind::frozenset& declaring, nanobind::str id_keyword, bool ref_alone);
 

@@ -3,6 +3,7 @@
 // decides.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "python_values.h"
@@ -150,6 +151,11 @@ bool SchemaWalk::plain_properties(PyObject* keyword) {
     pairs_.push_back({nb::borrow(name), nb::borrow(value)});
   }
   const std::size_t end = pairs_.size();
+  if (any_order_) {
+    std::ranges::sort(std::span(pairs_).subspan(begin), [](const Pair& one, const Pair& other) {
+      return PyUnicode_Compare(one.keyword.ptr(), other.keyword.ptr()) < 0;
+    });
+  }
   std::vector<IrBuilder::Member> named(end - begin);
   for (std::size_t i = begin; i < end; ++i) {
     named[i - begin].node =

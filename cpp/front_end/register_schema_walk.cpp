@@ -39,8 +39,9 @@ void register_schema_walk(nb::module_& m) {
                    "None"));
   nb::class_<SchemaWalk>(m, "SchemaWalk",
                          "The walk over a JSON Schema; its Python subclass is the conversion.")
-      .def(nb::init<nb::object, bool, std::size_t, bool>(), nb::arg("builder"), nb::arg("strict"),
-           nb::arg("max_constant_values"), nb::arg("is_observed"))
+      .def(nb::init<nb::object, bool, bool, std::size_t, bool>(), nb::arg("builder"),
+           nb::arg("strict"), nb::arg("any_order"), nb::arg("max_constant_values"),
+           nb::arg("is_observed"))
       .def(
           "walk",
           [](nb::handle self, nb::handle schema, nb::handle location, nb::handle resource) {

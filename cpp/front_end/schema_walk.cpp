@@ -9,6 +9,7 @@
 
 namespace nb = nanobind;
 using maskwright::IrBuilder;
+using maskwright::kNone;
 
 namespace {
 
@@ -77,11 +78,12 @@ class SchemaWalk::Guard {
   std::size_t num_pairs_;
 };
 
-SchemaWalk::SchemaWalk(nb::object builder, bool strict, std::size_t max_constant_values,
-                       bool is_observed)
+SchemaWalk::SchemaWalk(nb::object builder, bool strict, bool any_order,
+                       std::size_t max_constant_values, bool is_observed)
     : builder_object_(std::move(builder)),
       builder_(nb::cast<IrBuilder&>(builder_object_)),
       strict_(strict),
+      any_order_(any_order),
       is_observed_(is_observed),
       max_constant_values_(max_constant_values),
       known_(kFirstKnown) {
@@ -192,6 +194,7 @@ uint32_t SchemaWalk::defer(PyObject* schema, Place place, uint32_t resource) {
 }
 
 // In the order of their ranks, so that equal schemas become equal IR however they are written.
+// Those that name members come last, and as they stand: the first of them names the first members.
 void SchemaWalk::walk_keywords(PyObject* schema) {
   if (table().ref_alone() && has_key(schema, keywords().ref)) {
     each_item(schema, [&](PyObject* keyword, PyObject*) {
@@ -210,7 +213,9 @@ void SchemaWalk::walk_keywords(PyObject* schema) {
     }
   });
   const std::span known = std::span(pairs_).subspan(begin);
-  const auto rank = [](const Pair& pair) { return pair.entry->rank; };
+  const auto rank = [this](const Pair& pair) {
+    return pair.entry->declares && !any_order_ ? kNone : pair.entry->rank;
+  };
   if (!std::ranges::is_sorted(known, {}, rank)) std::ranges::stable_sort(known, {}, rank);
   // Held by pairs_, also where that is moved as it grows.
   const std::size_t end = pairs_.size();

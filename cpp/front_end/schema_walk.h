@@ -41,7 +41,7 @@ class SchemaWalk {
   //   strict: arrays and objects of any content are written out, since they are open.
   //   max_constant_values: longer enumerations are left to the handler.
   //   is_observed: `self` is told of every schema, node and loop.
-  SchemaWalk(nanobind::object builder, bool strict, std::size_t max_constant_values,
+  SchemaWalk(nanobind::object builder, bool strict, bool any_order, std::size_t max_constant_values,
              bool is_observed);
 
   // Converts a document; `self` is the Python object of this walk, whose methods are called back.
@@ -157,6 +157,7 @@ class SchemaWalk {
   nanobind::object builder_object_;
   maskwright::IrBuilder& builder_;
   bool strict_;
+  bool any_order_;
   bool is_observed_;
   std::size_t max_constant_values_;
   PyObject* self_ = nullptr;  // borrowed: whoever calls in holds it

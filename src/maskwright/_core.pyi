@@ -149,7 +149,7 @@ class KeywordTable:
 class SchemaWalk:
     """The walk over a JSON Schema; its Python subclass is the conversion."""
 
-    def __init__(self, builder: object, strict: bool, max_constant_values: int, is_observed: bool) -> None: ...
+    def __init__(self, builder: object, strict: bool, any_order: bool, max_constant_values: int, is_observed: bool) -> None: ...
 
     def walk(self, schema: object, location: object | None, resource: object) -> None:
         """Convert a document; `root_node` is the node of its root then."""

@@ -29,9 +29,9 @@ SCHEMA = {
 }
 
 
-def ir_of(schema):
+def ir_of(schema, **options):
     try:
-        return compile_json_schema(schema)[0]
+        return compile_json_schema(schema, **options)[0]
     except MaskwrightError as error:
         return type(error)
 
@@ -52,6 +52,8 @@ def test_random_schemas():
         made += isinstance(expected, bytes)
         if isinstance(expected, bytes):
             assert ir_of(respelled(schema, rng)) == expected, schema
+            other = respelled(schema, rng, any_order=True)
+            assert ir_of(other, any_order=True) == ir_of(schema, any_order=True), schema
     assert made > 100
 
 
@@ -75,6 +77,15 @@ def test_a_definition_that_nothing_refers_to_does_not_count():
 def test_what_counts(one, other):
     """The order of members does, in `properties` and where several keywords name some."""
     assert ir_of(one) != ir_of(other)
+
+
+@pytest.mark.parametrize("patterns", [{}, {"patternProperties": {"^c": {}}}])
+def test_the_order_of_members_does_not_count_in_any_order(patterns):
+    rng = random.Random(1)
+    schema = {**SCHEMA, **patterns, "allOf": [{"properties": {"x": {}, "y": {}}}]}
+    for _ in range(20):
+        other = respelled(schema, rng, any_order=True)
+        assert ir_of(other, any_order=True) == ir_of(schema, any_order=True)
 
 
 def test_schemas_of_the_data_folder(test_data):
