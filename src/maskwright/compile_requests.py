@@ -79,7 +79,7 @@ def json_schema_request(
         source = schema_of(schema)  # a class can be rebuilt: look at it anew
 
     def make_grammar() -> Grammar:
-        from .frontends.json_schema import compile_json_schema
+        from .frontends.json_schema.compile import compile_json_schema
 
         return Grammar(*compile_json_schema(source, **options))
 
