@@ -87,7 +87,6 @@ class CompileCache(Generic[_Value, _Generation]):
         self._entries = self._new_entries()
         self._computations: dict[Hashable, Computation[_Value, _Generation]] = {}  # by key
         self._builds: dict[Hashable, Outcome[_Value]] = {}  # by meaning
-        self._size = 0  # as last looked at
         self._hits = self._hits_by_meaning = self._misses = self._evictions = 0
         renew_in_children(self)
 
@@ -118,6 +117,8 @@ class CompileCache(Generic[_Value, _Generation]):
             Exception: What ``make`` raised, in this thread or in the one that this one waited for.
                 Nothing is kept then.
         """
+        if key is None:
+            return make(Computation(self, None, make, None))
         while True:
             with self._lock:
                 value, dropped = self._used(key)
@@ -175,18 +176,19 @@ class CompileCache(Generic[_Value, _Generation]):
                 is_present = computation.generation is self.generation
                 value = self._entries.use_meaning(meaning) if is_present else None
                 running = self._builds.get(meaning) if is_present else None
-                mine = value is None and running is None
-                build_of_mine: Outcome[_Value] = Outcome()
-                if mine and is_present:
-                    self._builds[meaning] = build_of_mine
-            if mine:
-                value = self._build(computation.generation, meaning, build_of_mine, build)
-            elif value is None and running is not None:
+                is_mine = value is None and running is None
+                if is_mine:
+                    running = Outcome()
+                    if is_present:
+                        self._builds[meaning] = running
+            if is_mine and running is not None:
+                value = self._build(computation.generation, meaning, running, build)
+            elif running is not None and value is None:
                 value = running.wait()
             if value is None:  # that one was stopped
                 continue
             computation.shared = meaning, value
-            if not mine:
+            if not is_mine:
                 self._count_by_meaning()
             return value
 
@@ -207,8 +209,8 @@ class CompileCache(Generic[_Value, _Generation]):
     def size_bytes(self) -> int:
         """Return the memory of the entries; within the limit, since what is more goes first."""
         with self._lock:
-            dropped = self._drop_excess()
-            size = self._size
+            size, dropped = self._entries.drop_excess()
+            self._evictions += len(dropped)
         del dropped  # frees compiled grammars, after the lock
         return size
 
@@ -241,7 +243,9 @@ class CompileCache(Generic[_Value, _Generation]):
         return value, self._drop_excess()
 
     def _drop_excess(self) -> list[Entry[_Value]]:
-        self._size, dropped = self._entries.drop_excess()
+        if self.limit_bytes < 0:
+            return []
+        _, dropped = self._entries.drop_excess()
         self._evictions += len(dropped)
         return dropped
 

@@ -7,8 +7,7 @@ into a grammar later, possibly by another thread. Kinds are named as the methods
 from __future__ import annotations
 
 import marshal
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .grammar import Grammar
@@ -28,8 +27,7 @@ __all__ = [
 _MAX_KEY_CONTAINERS = 200_000
 
 
-@dataclass(frozen=True)
-class CompileRequest:
+class CompileRequest(NamedTuple):
     """A source and its options.
 
     Attributes:

@@ -30,8 +30,8 @@ _MAX_WORD = 2**32 - 1
 # in the cache's dictionary and the garbage collector's lists.
 _OBJECT_BYTES = 900
 # A further key's tuple and its places in the cache; CompiledGrammar, Grammar, Certificate.
-_FURTHER_KEY_BYTES = 300
-_FORM_BYTES = 300
+_FURTHER_KEY_BYTES = 360
+_FORM_BYTES = 150
 _REFERENCE_BYTES = 16
 # A str beside its characters, and its place in a tuple.
 _TEXT_BYTES = 72
@@ -178,7 +178,7 @@ class CompiledGrammar:
 
     def in_form_of(self, grammar: Grammar) -> CompiledGrammar:
         """Return this as compiled from a grammar of the same IR, whose certificate may differ."""
-        if grammar.certificate == self.certificate:
+        if grammar is self._grammar or grammar.certificate == self.certificate:
             return self
         own = Grammar(self._grammar.ir, grammar.certificate)  # shares the bytes
         return CompiledGrammar(self._core, own, self._tokenizer_info)

@@ -345,7 +345,7 @@ class GrammarCompiler:
             request = KINDS[kind](source, **options)
             key = request.key if self._cache_enabled else None
             future = self._cache.submit(key, partial(self._make, request))
-        if timeout_seconds is not None:
+        if timeout_seconds is not None and not future.done():
             end_after(future, timeout_seconds, lambda: CompileTimeoutError(kind, timeout_seconds))
         return future
 

@@ -27,6 +27,8 @@ _Generation = TypeVar("_Generation")
 class Outcome(Generic[_Value]):
     """What others may wait for, by the lock that is held until it is there."""
 
+    __slots__ = ("_running", "error", "value")
+
     def __init__(self) -> None:
         self._running = threading.Lock()
         self._running.acquire()
@@ -74,6 +76,18 @@ class Computation(Outcome[_Value], Generic[_Value, _Generation]):
         futures: Those that wait otherwise, in order.
         shared: The meaning and the value that it came from, once they are known.
     """
+
+    __slots__ = (
+        "_cache",
+        "callers",
+        "futures",
+        "generation",
+        "is_begun",
+        "key",
+        "make",
+        "shared",
+        "stop",
+    )
 
     def __init__(
         self,
