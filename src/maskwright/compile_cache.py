@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from .cache_entries import Charged, Entries, Entry, GenerationLike
 from .compile_future import CompileFuture
-from .computation import Computation, Outcome, copied
+from .computation import Computation, copied
 from .forks import renew_in_children
 from .work_pool import program_ends
 
@@ -86,7 +86,7 @@ class CompileCache(Generic[_Value, _Generation]):
         self._lock = threading.Lock()
         self._entries = self._new_entries()
         self._computations: dict[Hashable, Computation[_Value, _Generation]] = {}  # by key
-        self._builds: dict[Hashable, Outcome[_Value]] = {}  # by meaning
+        self._builds: dict[Hashable, Computation[_Value, _Generation]] = {}  # by meaning
         self._hits = self._hits_by_meaning = self._misses = self._evictions = 0
         renew_in_children(self)
 
@@ -121,16 +121,19 @@ class CompileCache(Generic[_Value, _Generation]):
             return make(Computation(self, None, make, None))
         while True:
             with self._lock:
-                value, dropped = self._used(key)
-                if value is None:
+                value = self._entries.use(key)
+                if value is not None:
+                    self._hits += 1
+                    dropped = self._drop_excess()
+                else:
                     computation, is_new = self._computation(key, make)
                     computation.callers += 1
-                    mine = computation.begin()
-                    self._hits += mine and not is_new
-            del dropped
+                    is_mine = computation.begin()
+                    self._hits += is_mine and not is_new
             if value is not None:
+                del dropped  # frees compiled grammars, after the lock
                 return value
-            if mine:
+            if is_mine:
                 return self._compute(computation)
             try:
                 value = computation.wait()
@@ -148,14 +151,17 @@ class CompileCache(Generic[_Value, _Generation]):
             RuntimeError: The program ends, and computes nothing more.
         """
         with self._lock:
-            value, dropped = self._used(key)
-            if value is None:
+            value = self._entries.use(key)
+            if value is not None:
+                self._hits += 1
+                dropped = self._drop_excess()
+            else:
                 computation, is_new = self._computation(key, make)
                 future = CompileFuture(partial(self._leave, computation))
                 computation.futures[future] = None
                 self._hits += not is_new
-        del dropped
         if value is not None:
+            del dropped  # frees compiled grammars, after the lock
             future = CompileFuture()
             future.deliver(value)
         elif is_new:
@@ -173,24 +179,21 @@ class CompileCache(Generic[_Value, _Generation]):
             return build()
         while True:
             with self._lock:
-                is_present = computation.generation is self.generation
-                value = self._entries.use_meaning(meaning) if is_present else None
-                running = self._builds.get(meaning) if is_present else None
-                is_mine = value is None and running is None
-                if is_mine:
-                    running = Outcome()
-                    if is_present:
-                        self._builds[meaning] = running
-            if is_mine and running is not None:
-                value = self._build(computation.generation, meaning, running, build)
-            elif running is not None and value is None:
-                value = running.wait()
-            if value is None:  # that one was stopped
-                continue
-            computation.shared = meaning, value
-            if not is_mine:
+                value, other = None, None
+                if computation.generation is self.generation:
+                    value = self._entries.use_meaning(meaning)
+                    other = self._builds.get(meaning) if value is None else None
+                    if value is None and other is None:
+                        self._builds[meaning] = computation
+            if value is None and other is None:
+                return self._build(computation, meaning, build)
+            if other is not None:
+                value = other.wait_for_build()
+            if value is not None:
+                computation.shared = meaning, value
                 self._count_by_meaning()
-            return value
+                return value
+            # That one was stopped.
 
     def clear(self) -> Entries[_Value, _Generation]:
         """Forget all entries, and keep nothing of what is in flight; waits for nothing.
@@ -234,14 +237,6 @@ class CompileCache(Generic[_Value, _Generation]):
 
     # --- under the lock ---------------------------------------------------------------------------
 
-    def _used(self, key: Hashable) -> tuple[_Value | None, list[Entry[_Value]]]:
-        """Return what a key stands for, and entries that are freed after the lock."""
-        value = self._entries.use(key)
-        if value is None:
-            return None, []
-        self._hits += 1
-        return value, self._drop_excess()
-
     def _drop_excess(self) -> list[Entry[_Value]]:
         if self.limit_bytes < 0:
             return []
@@ -270,17 +265,24 @@ class CompileCache(Generic[_Value, _Generation]):
             del self._computations[computation.key]
         return is_known
 
-    def _keep(self, computation: Computation[_Value, _Generation], value: _Value) -> None:
-        """Have the key of a computation that has ended lead to its value."""
+    def _keep(self, computation: Computation[_Value, _Generation]) -> None:
+        """Keep what a computation that has ended built, and have its key lead there."""
         is_known = self._forget(computation)
+        meaning = computation.key if computation.builds is None else computation.builds
+        if self._builds.get(meaning) is computation:
+            del self._builds[meaning]
+        if computation.shared is None and computation.value is not None:  # without a meaning
+            computation.shared = meaning, computation.value
+        if computation.shared is None or computation.generation is None:
+            return
+        meaning, value = computation.shared
         if computation.generation is not self.generation:
-            if computation.shared is None and computation.generation is not None:
-                value.charge_to(computation.generation)
-        elif is_known:
-            if computation.shared is None:
-                self._entries.insert(computation.key, value)
-            meaning, shared = computation.shared or (computation.key, value)
-            self._entries.add_key(computation.key, value, meaning, shared)
+            value.charge_to(computation.generation)
+            return
+        if is_known or computation.builds is not None:
+            self._entries.insert(meaning, value)
+        if is_known and computation.value is not None:
+            self._entries.add_key(computation.key, computation.value, meaning, value)
 
     # --- computing, without the lock --------------------------------------------------------------
 
@@ -301,8 +303,8 @@ class CompileCache(Generic[_Value, _Generation]):
         if program_ends():
             _cancel(computation)
         with self._lock:
-            mine = computation.begin()
-        if mine:
+            is_mine = computation.begin()
+        if is_mine:
             with suppress(BaseException):  # those who wait have it
                 self._compute(computation, for_caller=False)
 
@@ -326,10 +328,7 @@ class CompileCache(Generic[_Value, _Generation]):
     def _end(self, computation: Computation[_Value, _Generation]) -> None:
         value, error = computation.value, computation.error
         with self._lock:
-            if value is None:
-                self._forget(computation)
-            else:
-                self._keep(computation, value)
+            self._keep(computation)
             dropped = self._drop_excess()
             futures, computation.futures = computation.futures, {}
         computation.end()
@@ -376,31 +375,20 @@ class CompileCache(Generic[_Value, _Generation]):
 
     def _build(
         self,
-        generation: _Generation,
+        computation: Computation[_Value, _Generation],
         meaning: Hashable,
-        running: Outcome[_Value],
         build: Callable[[], _Value],
     ) -> _Value:
-        """Build in this thread, and tell all who wait."""
-        dropped: list[Entry[_Value]] = []
+        """Build for a computation; those who wait for the meaning hear of it when that ends."""
+        computation.builds = meaning
         try:
-            running.value = value = build()
+            value = build()
         except CancelledError:
             raise
         except Exception as error:
-            running.error = error
+            computation.build_error = error
             raise
-        finally:
-            with self._lock:
-                if self._builds.get(meaning) is running:
-                    del self._builds[meaning]
-                if running.value is not None and generation is self.generation:
-                    self._entries.insert(meaning, running.value)
-                    dropped = self._drop_excess()
-                elif running.value is not None:
-                    running.value.charge_to(generation)
-            running.end()
-        del dropped  # frees compiled grammars, after the lock
+        computation.shared = meaning, value
         return value
 
 

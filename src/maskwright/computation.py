@@ -18,38 +18,10 @@ if TYPE_CHECKING:
 
     from .compile_future import CompileFuture
 
-__all__ = ["Computation", "Outcome"]
+__all__ = ["Computation", "copied"]
 
 _Value = TypeVar("_Value")
 _Generation = TypeVar("_Generation")
-
-
-class Outcome(Generic[_Value]):
-    """What others may wait for, by the lock that is held until it is there."""
-
-    __slots__ = ("_running", "error", "value")
-
-    def __init__(self) -> None:
-        self._running = threading.Lock()
-        self._running.acquire()
-        self.value: _Value | None = None
-        self.error: BaseException | None = None  # with neither: stopped, or interrupted
-
-    def end(self) -> None:
-        """Let go those who wait."""
-        self._running.release()
-
-    def wait(self) -> _Value | None:
-        """Wait for the value; None: there is none, and whoever still wants it computes it.
-
-        Raises:
-            BaseException: A copy of what the computation raised.
-        """
-        with self._running:
-            pass
-        if self.error is not None:
-            raise copied(self.error)
-        return self.value
 
 
 class _Cache(Protocol[_Value, _Generation]):
@@ -61,10 +33,11 @@ class _Cache(Protocol[_Value, _Generation]):
     ) -> _Value: ...
 
 
-class Computation(Outcome[_Value], Generic[_Value, _Generation]):
+class Computation(Generic[_Value, _Generation]):
     """What is computed for a key. The computing function gets it as its argument.
 
-    What the cache writes here it writes under its lock, but for the outcome.
+    Its end is waited for by a lock that is held until then; nobody looks at what it came to
+    before. All else the cache reads and writes under its own lock.
 
     Attributes:
         key: None: nobody else asks for it.
@@ -74,12 +47,20 @@ class Computation(Outcome[_Value], Generic[_Value, _Generation]):
         is_begun: Some thread computes it, or nobody needs to.
         callers: Threads that compute it or wait for it.
         futures: Those that wait otherwise, in order.
+        value: What it came to.
+        error: What it raised. With neither it was stopped, or its thread was interrupted.
         shared: The meaning and the value that it came from, once they are known.
+        builds: The meaning that it builds, for others, too.
+        build_error: What that raised.
     """
 
     __slots__ = (
         "_cache",
+        "_running",
+        "build_error",
+        "builds",
         "callers",
+        "error",
         "futures",
         "generation",
         "is_begun",
@@ -87,6 +68,7 @@ class Computation(Outcome[_Value], Generic[_Value, _Generation]):
         "make",
         "shared",
         "stop",
+        "value",
     )
 
     def __init__(
@@ -96,8 +78,9 @@ class Computation(Outcome[_Value], Generic[_Value, _Generation]):
         make: Callable[[Computation[_Value, _Generation]], _Value],
         generation: _Generation | None,
     ) -> None:
-        super().__init__()
         self._cache = cache
+        self._running = threading.Lock()
+        self._running.acquire()
         self.key = key
         self.make = make
         self.generation = generation
@@ -105,20 +88,54 @@ class Computation(Outcome[_Value], Generic[_Value, _Generation]):
         self.is_begun = False
         self.callers = 0
         self.futures: dict[CompileFuture[_Value], None] = {}
+        self.value: _Value | None = None
+        self.error: BaseException | None = None
         self.shared: tuple[Hashable, _Value] | None = None
+        self.builds: Hashable = None
+        self.build_error: Exception | None = None
 
     def begin(self) -> bool:
         """Take it over; False: another thread has."""
-        mine, self.is_begun = not self.is_begun, True
-        return mine
+        is_mine, self.is_begun = not self.is_begun, True
+        return is_mine
 
     def share(self, meaning: Hashable, build: Callable[[], _Value]) -> _Value:
         """Return the value of a meaning: the entry there is, one that is being built, or a new one.
+
+        Once at most.
 
         Raises:
             Exception: What ``build`` raised, in this thread or in the one that this one waited for.
         """
         return self._cache.value_of(self, meaning, build)
+
+    def end(self) -> None:
+        """Let go those who wait."""
+        self._running.release()
+
+    def wait(self) -> _Value | None:
+        """Wait for the value; None: there is none, and whoever still wants it computes it.
+
+        Raises:
+            BaseException: A copy of what it raised.
+        """
+        with self._running:
+            pass
+        if self.error is not None:
+            raise copied(self.error)
+        return self.value
+
+    def wait_for_build(self) -> _Value | None:
+        """Wait for what it builds; None: there is nothing, and whoever still wants it builds it.
+
+        Raises:
+            Exception: A copy of what the build raised.
+        """
+        with self._running:
+            pass
+        if self.build_error is not None:
+            raise copied(self.build_error)
+        return None if self.shared is None else self.shared[1]
 
 
 def copied(error: BaseException) -> BaseException:

@@ -12,7 +12,7 @@ import pytest
 
 from cache_fakes import SECONDS, Entry, Gate, Ledger, new_cache, new_entry, threads
 from maskwright.compile_cache import CompileCache
-from maskwright.computation import Outcome
+from maskwright.computation import Computation
 from maskwright.errors import GrammarSyntaxError
 
 
@@ -142,13 +142,13 @@ def test_what_ends_a_thread_of_the_pool_reaches_the_future(error):
 def test_a_caller_that_waits_keeps_the_computation_wanted(monkeypatch):
     """Although the one who submitted it has given up."""
     cache = new_cache()
-    gate, waits, wait = Gate(Entry()), threading.Event(), Outcome.wait
+    gate, waits, wait = Gate(Entry()), threading.Event(), Computation.wait
 
     def noted(outcome):
         waits.set()
         return wait(outcome)
 
-    monkeypatch.setattr(Outcome, "wait", noted)
+    monkeypatch.setattr(Computation, "wait", noted)
     stops = []
 
     def make(work):
