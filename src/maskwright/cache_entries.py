@@ -114,19 +114,28 @@ class Entries(Generic[_Value, _Generation]):
         self._entries[meaning] = Entry(value)
         value.charge_to(self.generation)
 
-    def add_key(self, key: Hashable, form: _Value, meaning: Hashable, value: _Value) -> None:
-        """Have a key lead to the value that its form came from, if that is still kept."""
+    def add_key(
+        self, key: Hashable, form: _Value, meaning: Hashable, value: _Value
+    ) -> _Value | None:
+        """Have a key lead to the value that its form came from, if that is still kept.
+
+        Returns:
+            The form of a key that had to go for it, if one had.
+        """
         entry = self._entries.get(meaning)
         if entry is None or entry.value is not value:
-            return
+            return None
+        dropped = None
         if entry.forms:
             self._add_bytes(entry, self._key_bytes(key, form, value))
         if len(entry.forms) == MAX_KEYS:
             oldest = tuple(entry.forms)[1]  # the value accounts for the first
             del self._meanings[oldest]
-            self._add_bytes(entry, -self._key_bytes(oldest, entry.forms.pop(oldest), value))
+            dropped = entry.forms.pop(oldest)
+            self._add_bytes(entry, -self._key_bytes(oldest, dropped, value))
         entry.forms[key] = form
         self._meanings[key] = meaning
+        return dropped
 
     def drop_excess(self) -> tuple[int, list[Entry[_Value]]]:
         """Take entries out, with all their keys, until the limit is kept.

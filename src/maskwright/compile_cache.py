@@ -265,8 +265,12 @@ class CompileCache(Generic[_Value, _Generation]):
             del self._computations[computation.key]
         return is_known
 
-    def _keep(self, computation: Computation[_Value, _Generation]) -> None:
-        """Keep what a computation that has ended built, and have its key lead there."""
+    def _keep(self, computation: Computation[_Value, _Generation]) -> _Value | None:
+        """Keep what a computation that has ended built, and have its key lead there.
+
+        Returns:
+            The form of a key that had to go for that, if one had.
+        """
         is_known = self._forget(computation)
         meaning = computation.key if computation.builds is None else computation.builds
         if self._builds.get(meaning) is computation:
@@ -274,15 +278,16 @@ class CompileCache(Generic[_Value, _Generation]):
         if computation.shared is None and computation.value is not None:  # without a meaning
             computation.shared = meaning, computation.value
         if computation.shared is None or computation.generation is None:
-            return
+            return None
         meaning, value = computation.shared
         if computation.generation is not self.generation:
             value.charge_to(computation.generation)
-            return
+            return None
         if is_known or computation.builds is not None:
             self._entries.insert(meaning, value)
-        if is_known and computation.value is not None:
-            self._entries.add_key(computation.key, computation.value, meaning, value)
+        if not is_known or computation.value is None:
+            return None
+        return self._entries.add_key(computation.key, computation.value, meaning, value)
 
     # --- computing, without the lock --------------------------------------------------------------
 
@@ -328,8 +333,7 @@ class CompileCache(Generic[_Value, _Generation]):
     def _end(self, computation: Computation[_Value, _Generation]) -> None:
         value, error = computation.value, computation.error
         with self._lock:
-            self._keep(computation)
-            dropped = self._drop_excess()
+            dropped = self._keep(computation), self._drop_excess()
             futures, computation.futures = computation.futures, {}
         computation.end()
         for future in futures:
