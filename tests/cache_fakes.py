@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from maskwright.compile_cache import CompileCache
+from maskwright.computation import Computation
 from maskwright.work_pool import WorkPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pytest
 
 SECONDS = 30
 
@@ -86,3 +89,25 @@ def threads(count: int, *gates: Gate) -> Iterator[ThreadPoolExecutor]:
         finally:
             for gate in gates:
                 gate.go.set()
+
+
+class Waits:
+    """Notes that a thread is about to wait for what another one builds."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.noted = threading.Event()
+        wait = Computation.wait_for_build
+
+        def noting(computation: Any) -> Any:
+            self.noted.set()
+            return wait(computation)
+
+        monkeypatch.setattr(Computation, "wait_for_build", noting)
+
+
+def wait_until_idle(pool: WorkPool, max_threads: int) -> None:
+    """Wait until all threads of a pool have ended what they did."""
+    idle = threading.Barrier(max_threads + 1)
+    for _ in range(max_threads):
+        pool.submit(lambda: idle.wait(SECONDS) and None)
+    idle.wait(SECONDS)

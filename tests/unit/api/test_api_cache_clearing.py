@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 
-from cache_fakes import SECONDS, Entry, Gate, new_cache, new_entry, threads
+from cache_fakes import (
+    SECONDS,
+    Entry,
+    Gate,
+    Waits,
+    new_cache,
+    new_entry,
+    threads,
+    wait_until_idle,
+)
 from maskwright.errors import GrammarSyntaxError
 
 SIZE = 10
@@ -122,6 +131,48 @@ def test_an_old_computation_finds_nothing_of_the_new_generation():
     assert old.ledger is past.generation
     assert figures(cache) == (1, SIZE, 0)
     assert cache.hits_by_meaning == 0
+
+
+def test_a_build_of_the_new_generation_stays_when_an_old_one_ends(monkeypatch):
+    """Whoever wants it then waits for it."""
+    cache = new_cache()
+    waits, old, new = Waits(monkeypatch), Gate(Entry()), Gate(Entry())
+    with threads(3, old, new) as pool:
+        first = pool.submit(cache.get, "a", lambda work: work.share("m", lambda: old(work)))
+        assert old.started.wait(SECONDS)
+        cache.clear()
+        second = pool.submit(cache.get, "b", lambda work: work.share("m", lambda: new(work)))
+        assert new.started.wait(SECONDS)
+        old.go.set()
+        assert first.result(SECONDS) is old.result
+        third = pool.submit(cache.get, "c", lambda work: work.share("m", lambda: never(work)))
+        assert waits.noted.wait(SECONDS)
+        new.go.set()
+        assert second.result(SECONDS) is third.result(SECONDS) is new.result
+    assert figures(cache) == (1, SIZE + 1, 0)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_was_given_up_and_ends_is_no_key(shared):
+    """Although what it built may be found by its meaning."""
+    cache = new_cache()
+    gate = Gate(Entry())
+
+    def make(work: Any) -> Entry:
+        return work.share("m", lambda: gate(work)) if shared else gate(work)
+
+    try:
+        given_up = cache.submit("a", make)
+        assert gate.started.wait(SECONDS)
+        assert given_up.cancel()
+        again = cache.submit("a", make)
+        gate.go.set()
+        value = again.result(SECONDS)
+    finally:
+        gate.go.set()
+    wait_until_idle(cache._pool, 2)
+    assert figures(cache) == (1, SIZE, 0)
+    assert cache.get("a", never) is value
 
 
 def test_further_keys_are_no_longer_counted_when_their_entry_goes():
@@ -311,10 +362,7 @@ def test_exact_under_load(limit):
     with threads(8) as pool:
         for future in [pool.submit(use, seed) for seed in range(8)]:
             future.result(SECONDS)
-    idle = threading.Barrier(3)  # of both threads of the cache's pool: nothing given up still runs
-    for _ in range(2):
-        cache._pool.submit(lambda: idle.wait(SECONDS) and None)
-    idle.wait(SECONDS)
+    wait_until_idle(cache._pool, 2)  # what was given up may still run
     entries, size, in_flight = figures(cache)
     assert in_flight == 0
     kept = cache._entries._entries.values()

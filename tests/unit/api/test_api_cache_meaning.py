@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cache_fakes import Waits
 from maskwright import (
     Certificate,
     Grammar,
@@ -220,15 +221,17 @@ def test_an_error_of_one_build_is_located_in_each_source(
         reference = {"$ref": f"#/$defs/{name}"}
         return {"type": "array", "items": reference, "minItems": 1, "$defs": {name: impossible}}
 
-    builds = Builds(monkeypatch)
+    builds, waits = Builds(monkeypatch), Waits(monkeypatch)
     try:
         first = compiler.submit("json_schema", schema("x"))
         assert builds.begun.wait(SECONDS)
         second = compiler.submit("json_schema", schema("y"))
+        assert waits.noted.wait(SECONDS)
         builds.go.set()
         errors = [first.exception(SECONDS), second.exception(SECONDS)]
     finally:
         builds.go.set()
+    assert builds.calls == 1
     for error, name in zip(errors, "xy", strict=True):
         assert isinstance(error, UnsatisfiableGrammarError)
         assert error.pointer == f"#/$defs/{name}"
