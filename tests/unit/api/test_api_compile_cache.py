@@ -129,12 +129,12 @@ def test_what_an_interrupted_thread_computed_is_computed_for_futures():
     assert cache.get("a", never) is entry
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_what_ends_a_thread_of_the_pool_reaches_the_future(error):
     cache = new_cache()
-    gate = Gate(error)
+    gate = Gate(error())
     gate.go.set()
-    assert type(cache.submit("a", gate).exception(SECONDS)) is type(error)
+    assert type(cache.submit("a", gate).exception(SECONDS)) is error
     assert cache.submit("a", new_entry).result(SECONDS) is not None
     assert gate.calls == 1
 
