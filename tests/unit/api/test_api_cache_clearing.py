@@ -177,6 +177,20 @@ def test_what_was_given_up_and_ends_is_no_key(shared):
     assert cache.get("a", never) is value
 
 
+def test_what_was_given_up_without_a_meaning_is_not_kept():
+    cache = new_cache()
+    gate, entry = Gate(Entry()), Entry()
+    try:
+        given_up = cache.submit("a", gate)
+        assert gate.started.wait(SECONDS)
+        assert given_up.cancel()
+    finally:
+        gate.go.set()
+    wait_until_idle(cache._pool, 2)
+    assert figures(cache) == (0, 0, 0)
+    assert cache.get("a", lambda _: entry) is cache.get("a", never)
+
+
 def test_further_keys_are_no_longer_counted_when_their_entry_goes():
     cache = new_cache(25)
     for key in "abc":
