@@ -17,12 +17,21 @@ if TYPE_CHECKING:
     from .certificate import Certificate
     from .generations import Generation
 
-__all__ = ["CompiledGrammar", "check_tokenizer_info", "checked_limits", "object_bytes"]
+__all__ = [
+    "CompiledGrammar",
+    "check_tokenizer_info",
+    "checked_limits",
+    "further_key_bytes",
+    "object_bytes",
+]
 
 _MAX_WORD = 2**32 - 1
 # CompiledGrammar, its core's Python object, Grammar, Certificate, the key's tuple, and their places
 # in the cache's dictionary and the garbage collector's lists.
 _OBJECT_BYTES = 900
+# A further key's tuple and its places in the cache; CompiledGrammar, Grammar, Certificate.
+_FURTHER_KEY_BYTES = 360
+_FORM_BYTES = 150
 _REFERENCE_BYTES = 16
 # A str beside its characters, and its place in a tuple.
 _TEXT_BYTES = 72
@@ -62,7 +71,7 @@ class CompiledGrammar:
 
     @property
     def memory_size_bytes(self) -> int:
-        """Memory in bytes, what keeps it in a cache included; waits for nothing.
+        """Memory in bytes, what keeps it in a cache by one key included; waits for nothing.
 
         Grows while matchers compute states and masks; each call of a matcher that does brings it
         up to date. The vocabulary is not part of it.
@@ -167,6 +176,13 @@ class CompiledGrammar:
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledGrammar:
         return self
 
+    def in_form_of(self, grammar: Grammar) -> CompiledGrammar:
+        """Return this as compiled from a grammar of the same IR, whose certificate may differ."""
+        if grammar is self._grammar or grammar.certificate == self.certificate:
+            return self
+        own = Grammar(self._grammar.ir, grammar.certificate)  # shares the bytes
+        return CompiledGrammar(self._core, own, self._tokenizer_info)
+
     def charge_to(self, generation: Generation | None) -> None:
         """Have a generation count this grammar from now on; None: nobody. For caches."""
         self._core.charge_to(None if generation is None else generation.ledger)
@@ -201,10 +217,22 @@ def checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
 
 def object_bytes(grammar: Grammar, key: Hashable) -> int:
     """Return about how much memory the Python objects of a cached grammar take."""
+    return _OBJECT_BYTES + len(grammar.ir) + _certificate_bytes(grammar) + _key_bytes(key)
+
+
+def further_key_bytes(key: Hashable, form: CompiledGrammar, value: CompiledGrammar) -> int:
+    """Return about how much a further key of a cached grammar takes, with a form of its own."""
+    own_form = 0 if form is value else _FORM_BYTES + _certificate_bytes(form.grammar)
+    return _FURTHER_KEY_BYTES + _key_bytes(key) + own_form
+
+
+def _certificate_bytes(grammar: Grammar) -> int:
     certificate = grammar.certificate
     texts = certificate.narrowed + certificate.ignored
-    size = _OBJECT_BYTES + len(grammar.ir)
-    size += sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
-    if isinstance(key, tuple) and len(key) > 1:
-        size += _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source
-    return size
+    return sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
+
+
+def _key_bytes(key: Hashable) -> int:
+    if not isinstance(key, tuple) or len(key) < 2:
+        return 0
+    return _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source

@@ -14,6 +14,7 @@ from typing import Any
 __all__ = [
     "BatchError",
     "BitmaskError",
+    "CompileTimeoutError",
     "DeserializeFormatError",
     "DeserializeVersionError",
     "DraftTreeError",
@@ -271,6 +272,27 @@ class LimitExceededError(_LocatedError, MaskwrightError, ValueError, RuntimeErro
         self._set_position(source, offset)
         self.limit = limit
         self.value = value
+
+
+class CompileTimeoutError(MaskwrightError, TimeoutError):
+    """A compilation that took longer than its caller allowed.
+
+    Args:
+        kind: What was compiled, as `GrammarCompiler.submit` calls it.
+        timeout_seconds: What was allowed.
+    """
+
+    kind: str
+    timeout_seconds: float
+
+    def __init__(self, kind: str, timeout_seconds: float) -> None:
+        super().__init__(
+            f'compiling a grammar of kind "{kind}" took longer than timeout_seconds = '
+            f"{timeout_seconds}, waiting for a thread included; allow more, or simplify it",
+            code="compile-timeout",
+        )
+        self.kind = kind
+        self.timeout_seconds = timeout_seconds
 
 
 class TokenizerError(MaskwrightError, ValueError, RuntimeError):

@@ -8,6 +8,7 @@
 #include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
 #include "maskwright/support/heap_bytes.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright {
 
@@ -22,6 +23,7 @@ RegularAutomaton regular_automaton(LangTable& langs, uint32_t expr, uint32_t max
   std::map<uint32_t, uint32_t> index{{lang.start(), 0}};
   std::vector<uint32_t> states{lang.start()};
   for (std::size_t i = 0; i < states.size(); ++i) {
+    check_stop();
     if (states.size() > max_lang_states) {
       throw Error::limit("lang-too-large",
                          "an intersection, complement or free text needs more than " +
