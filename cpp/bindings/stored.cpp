@@ -16,6 +16,7 @@ using maskwright::CompileLimits;
 using maskwright::Error;
 using maskwright::Fingerprint;
 using maskwright::LoadedGrammar;
+using maskwright::SharedMasks;
 using maskwright::StoredSource;
 using maskwright::Vocabulary;
 
@@ -79,14 +80,16 @@ nb::bytes store(const CompiledGrammar& grammar, const nb::bytes& ir, const nb::b
 
 Loaded load(const nb::bytes& bytes, std::shared_ptr<Vocabulary> vocabulary,
             const nb::bytes& fingerprint, uint32_t max_states, uint32_t max_targets,
-            uint32_t max_clauses, uint32_t max_lang_states) {
+            uint32_t max_clauses, uint32_t max_lang_states,
+            std::shared_ptr<SharedMasks> shared_masks) {
   CompileLimits allowed;
   allowed.rules.max_states = max_states;
   allowed.json = {max_targets, max_clauses, max_lang_states};
   const Fingerprint expected = fingerprint_of(fingerprint);
   const LoadedGrammar loaded = [&] {
     const nb::gil_scoped_release release;
-    return maskwright::load(view(bytes), std::move(vocabulary), expected, allowed);
+    return maskwright::load(view(bytes), std::move(vocabulary), expected, allowed,
+                            std::move(shared_masks));
   }();
   const auto& [ir, certificate] = loaded.source;
   nb::list loosened;
@@ -111,6 +114,7 @@ void register_stored(nb::module_& m) {
         nb::arg("max_targets") = limits.json.max_targets,
         nb::arg("max_clauses") = limits.json.max_clauses,
         nb::arg("max_lang_states") = limits.json.max_lang_states,
+        nb::arg("shared_masks").none() = nb::none(),
         "Load a stored form: (grammar, ir, exact, narrowed, loosened, ignored). Releases the GIL.");
   m.def(
       "check_ir", [](const nb::bytes& ir) { maskwright::Ir::parse(view(ir)); }, nb::arg("ir"),

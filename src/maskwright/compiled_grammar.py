@@ -131,9 +131,22 @@ class CompiledGrammar:
         """
         check_tokenizer_info(tokenizer_info)
         limits = checked_limits((max_states, max_targets, max_clauses, max_lang_states))
-        core, ir, certificate = load_compiled(data, tokenizer_info, limits)
+        return cls._load(data, tokenizer_info, limits)
+
+    @classmethod
+    def _load(
+        cls,
+        data: bytes | bytearray | memoryview,
+        tokenizer_info: TokenizerInfo,
+        limits: dict[str, int],
+        *,
+        key: Hashable = None,
+        shared_masks: _core.SharedMasks | None = None,
+    ) -> CompiledGrammar:
+        """Load a grammar for a cache where it has a key, and that shares masks."""
+        core, ir, certificate = load_compiled(data, tokenizer_info, limits, shared_masks)
         grammar = Grammar(ir, certificate)
-        core.around_bytes = object_bytes(grammar, None)
+        core.around_bytes = object_bytes(grammar, key)
         return cls(core, grammar, tokenizer_info)
 
     def serialize_json(self) -> str:

@@ -23,18 +23,27 @@ from .compiled_grammar import (
     checked_limits,
     object_bytes,
 )
+from .disk_cache import DiskCache, DiskCacheStats
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from .generations import Generation, PastGenerations
 from .grammar import Grammar
 from .precompute import MODES, Budget, Mode, Precomputer
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Hashable, Mapping
 
     from .tokenizer_info import TokenizerInfo
 
 
-__all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler", "MaskTable"]
+__all__ = [
+    "CacheStats",
+    "CompiledGrammar",
+    "CompilerStats",
+    "DiskCacheStats",
+    "GrammarCompiler",
+    "MaskTable",
+]
 
 _MAX_KEY_CONTAINERS = 200_000
 
@@ -55,6 +64,7 @@ class CompilerStats:
         detached_bytes: Memory of grammars from before `clear_cache` that are still in use, and of
             what these share. The latter is bounded by the same limit.
         precomputing: Grammars whose masks are being computed ahead, or wait for it.
+        disk_cache: The disk cache, None without one. What it answers is a miss of ``grammars``.
     """
 
     grammars: CacheStats
@@ -66,6 +76,7 @@ class CompilerStats:
     visited_nodes: int
     detached_bytes: int
     precomputing: int
+    disk_cache: DiskCacheStats | None
 
 
 class GrammarCompiler:
@@ -94,6 +105,11 @@ class GrammarCompiler:
         precompute_bytes: Size up to which a grammar may grow by it.
         mask_table_bytes: Memory that `mask_table` may take, outside the limit of the cache. Masks
             that come when it is full have no id.
+        disk_cache: A folder in which compiled grammars are kept for later processes and those
+            beside this one; it must be one that only those whom you trust can write. None: they
+            are not. See the serialisation guide, **Disk cache**.
+        disk_cache_limit_bytes: What they may take there, least recently used out first; -1: no
+            limit.
         max_states: Limit on the automaton positions of a grammar's rules; None: the default.
         max_targets: Limit on the distinct conjunctions of schemas that apply at one place.
         max_clauses: Limit on the alternatives of one such conjunction.
@@ -101,8 +117,10 @@ class GrammarCompiler:
 
     Raises:
         TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
-        ValueError: A limit is not positive, ``cache_limit_bytes`` is below -1, or ``precompute`` is
+        ValueError: A limit is not positive, the limit of a cache is below -1, or ``precompute`` is
             none of the three, or ``mask_table_bytes`` is negative.
+        DiskCacheError: ``disk_cache`` is no folder (``disk-cache-folder``), or the database in it
+            is damaged or none of this package (``disk-cache-foreign``, ``disk-cache-version``).
 
     Example:
         >>> from maskwright import TokenizerInfo
@@ -126,6 +144,8 @@ class GrammarCompiler:
         precompute_seconds: float = 1.0,
         precompute_bytes: int = 16 << 20,
         mask_table_bytes: int = 64 << 20,
+        disk_cache: str | os.PathLike[str] | None = None,
+        disk_cache_limit_bytes: int = 1 << 30,
         max_states: int | None = None,
         max_targets: int | None = None,
         max_clauses: int | None = None,
@@ -135,12 +155,8 @@ class GrammarCompiler:
         del enable_dynamic_compilation
         if max_threads < 1:
             raise ValueError(f"max_threads is {max_threads}; expected at least 1")
-        if isinstance(cache_limit_bytes, bool) or not isinstance(cache_limit_bytes, int):
-            raise TypeError(
-                f"cache_limit_bytes is a {type(cache_limit_bytes).__name__}; expected an int"
-            )
-        if cache_limit_bytes < -1:
-            raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
+        _check_cache_limit("cache_limit_bytes", cache_limit_bytes)
+        _check_cache_limit("disk_cache_limit_bytes", disk_cache_limit_bytes)
         if precompute not in MODES:
             raise ValueError(f"precompute is {precompute!r}; expected one of {', '.join(MODES)}")
         if not precompute_seconds > 0:
@@ -165,6 +181,11 @@ class GrammarCompiler:
         )
         self._past = PastGenerations()
         self._cache_enabled = bool(cache_enabled)
+        self._disk_cache: DiskCache | None = None
+        if disk_cache is not None:
+            self._disk_cache = DiskCache(
+                disk_cache, disk_cache_limit_bytes, tokenizer_info, self._limits
+            )
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
@@ -296,6 +317,17 @@ class GrammarCompiler:
         """
         self._past.add(self._cache.clear())
 
+    def clear_disk_cache(self) -> None:
+        """Delete what is in the disk cache, of all compilers and versions that use the folder's.
+
+        Nothing happens without one. What is compiled stays in memory; see `clear_cache`.
+
+        Raises:
+            DiskCacheError: The disk doesn't allow it (``disk-cache-clear``).
+        """
+        if self._disk_cache is not None:
+            self._disk_cache.clear()
+
     def get_cache_size_bytes(self) -> int:
         """Return the memory of the cached grammars and of what they share, never above the limit.
 
@@ -320,23 +352,15 @@ class GrammarCompiler:
             tokenizer_bytes,
             detached_bytes=self._past.bytes(),
             precomputing=precomputing,
+            disk_cache=None if self._disk_cache is None else self._disk_cache.stats(),
             **totals,
         )
 
     def _compile(self, key: Hashable, make_grammar: Callable[[], Grammar]) -> CompiledGrammar:
         def build(generation: Generation | None) -> CompiledGrammar:
-            grammar = make_grammar()
-            vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
-            around = object_bytes(grammar, key)
-            core = _core.compile(
-                grammar.ir,
-                vocabulary,
-                around_bytes=around,
-                shared_masks=None if generation is None else generation.shared_masks,
-                **self._limits,
-            )
+            compiled = self._load_or_build(key, make_grammar, generation)
+            core = compiled._core  # noqa: SLF001  of this package
             core.use_mask_table((generation or self._cache.generation).mask_table)
-            compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
             if self._precomputer is None:
                 return compiled
             if self._precompute == "eager":
@@ -348,6 +372,35 @@ class GrammarCompiler:
         if key is None or not self._cache_enabled:
             return build(None)
         return self._cache.get(key, build)
+
+    def _load_or_build(
+        self, key: Hashable, make_grammar: Callable[[], Grammar], generation: Generation | None
+    ) -> CompiledGrammar:
+        shared_masks = None if generation is None else generation.shared_masks
+        disk_cache = None if key is None else self._disk_cache
+        if disk_cache is not None:
+            loaded = disk_cache.load(key, shared_masks)
+            if loaded is not None:
+                return loaded
+        grammar = make_grammar()
+        core = _core.compile(
+            grammar.ir,
+            self._tokenizer_info._core,  # noqa: SLF001  of this package
+            around_bytes=object_bytes(grammar, key),
+            shared_masks=shared_masks,
+            **self._limits,
+        )
+        compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
+        if disk_cache is not None:
+            disk_cache.store(key, compiled)
+        return compiled
+
+
+def _check_cache_limit(name: str, limit: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise TypeError(f"{name} is a {type(limit).__name__}; expected an int")
+    if limit < -1:
+        raise ValueError(f"{name} is {limit}; expected -1 or more")
 
 
 def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:

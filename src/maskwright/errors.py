@@ -16,6 +16,7 @@ __all__ = [
     "BitmaskError",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "DiskCacheError",
     "DraftTreeError",
     "GrammarError",
     "GrammarSyntaxError",
@@ -287,6 +288,10 @@ class DeserializeFormatError(MaskwrightError, ValueError, RuntimeError):
 
 class DeserializeVersionError(MaskwrightError, ValueError, RuntimeError):
     """A stored form of another format version."""
+
+
+class DiskCacheError(MaskwrightError, RuntimeError):
+    """A folder or file that cannot be a disk cache, or cannot be cleared."""
 
 
 class BitmaskError(MaskwrightError, ValueError, RuntimeError):

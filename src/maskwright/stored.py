@@ -69,7 +69,10 @@ def dump_compiled(
 
 
 def load_compiled(
-    data: bytes | bytearray | memoryview, info: TokenizerInfo, limits: dict[str, int]
+    data: bytes | bytearray | memoryview,
+    info: TokenizerInfo,
+    limits: dict[str, int],
+    shared_masks: _core.SharedMasks | None = None,
 ) -> tuple[_core.CompiledGrammar, bytes, Certificate]:
     """Read what `dump_compiled` has written: the core's grammar, the IR and the certificate.
 
@@ -84,6 +87,7 @@ def load_compiled(
         bytes(data),
         info._core,  # noqa: SLF001  of this package
         fingerprint=bytes.fromhex(info.fingerprint),
+        shared_masks=shared_masks,
         **limits,
     )
     entries = tuple(Loosened(*entry) for entry in loosened)

@@ -26,6 +26,7 @@ SAMPLES = [
     e.BitmaskError("m", code="c"),
     e.MatcherError("m", code="c"),
     e.BatchError("m", code="c"),
+    e.DiskCacheError("m", code="c"),
     e.DraftTreeError("m", code="c"),
 ]
 
@@ -45,7 +46,8 @@ def test_pickle_and_copy_keep_everything(error: e.MaskwrightError) -> None:
 def test_bases() -> None:
     for error in SAMPLES:
         assert isinstance(error, e.MaskwrightError)
-        is_plain = type(error) in (e.MaskwrightError, e.MatcherError, e.MissingDependencyError)
+        plain = (e.MaskwrightError, e.MatcherError, e.MissingDependencyError, e.DiskCacheError)
+        is_plain = type(error) in plain
         assert isinstance(error, ValueError) is not is_plain
         no_runtime_error = type(error) in (e.MaskwrightError, e.MissingDependencyError)
         assert isinstance(error, RuntimeError) is not no_runtime_error

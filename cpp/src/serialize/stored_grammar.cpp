@@ -122,7 +122,8 @@ std::vector<std::byte> store(const CompiledGrammar& grammar, const StoredSource&
 }
 
 LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocabulary> vocabulary,
-                   const Fingerprint& fingerprint, const CompileLimits& allowed) {
+                   const Fingerprint& fingerprint, const CompileLimits& allowed,
+                   std::shared_ptr<SharedMasks> shared) {
   ByteReader reader(open_envelope(bytes, fingerprint));
   const CompileLimits limits = read_limits(reader, allowed);
   LoadedGrammar loaded;
@@ -135,7 +136,8 @@ LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocab
       read_tables(reader, ir, vocabulary->spellable(), limits.rules.max_states);
   if (reader.left() != 0) reader.fail("there are bytes behind them");
   loaded.grammar = refused_as_stored("grammar", [&] {
-    auto grammar = std::make_shared<CompiledGrammar>(std::move(ir), vocabulary, limits, tables);
+    auto grammar = std::make_shared<CompiledGrammar>(std::move(ir), vocabulary, limits, tables,
+                                                     std::move(shared));
     check_completable(grammar);
     return grammar;
   });

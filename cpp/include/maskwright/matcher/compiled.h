@@ -66,7 +66,7 @@ class CompiledGrammar {
   // From rules that were lowered before (serialize/), checked against the IR and the vocabulary.
   // Raises kStoredFormat where no compiled grammar has such rules, and the others as above.
   CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits,
-                  const RuleTables& tables);
+                  const RuleTables& tables, std::shared_ptr<SharedMasks> shared = nullptr);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const CompileLimits& limits() const { return limits_; }

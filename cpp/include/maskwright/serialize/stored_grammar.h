@@ -55,8 +55,9 @@ std::vector<std::byte> store(const CompiledGrammar& grammar, const StoredSource&
 
 // `allowed`: the largest limits to compile under; what was stored under larger ones is refused.
 // Raises kStoredVersion for another format version, kStoredFormat for all else that store() did
-// not write for this vocabulary, and kLimit.
+// not write for this vocabulary, and kLimit. `shared`: of the same vocabulary, or null.
 LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocabulary> vocabulary,
-                   const Fingerprint& fingerprint, const CompileLimits& allowed);
+                   const Fingerprint& fingerprint, const CompileLimits& allowed,
+                   std::shared_ptr<SharedMasks> shared = nullptr);
 
 }  // namespace maskwright
