@@ -21,7 +21,6 @@ from .errors import (
     DeserializeVersionError,
     InvalidJSONError,
     MalformedIRError,
-    UnsupportedFeatureError,
 )
 
 if TYPE_CHECKING:
@@ -42,18 +41,7 @@ _LOOSENED_FIELDS: Final = ("pointer", "keyword", "reason")
 def dump_compiled(
     core: _core.CompiledGrammar, grammar: Grammar, info: TokenizerInfo, *, include_masks: bool
 ) -> bytes:
-    """Return the stored form of a compiled grammar.
-
-    Raises:
-        UnsupportedFeatureError: Masks are to be included (``serialize-masks``).
-    """
-    if include_masks:
-        raise UnsupportedFeatureError(
-            "masks are not stored: include_masks is True, expected False; a loaded grammar "
-            "computes its masks again when they are asked for",
-            code="serialize-masks",
-            feature="include_masks",
-        )
+    """Return the stored form of a compiled grammar."""
     certificate = grammar.certificate
     return _core.store(
         core,
@@ -65,6 +53,7 @@ def dump_compiled(
             (entry.pointer, entry.keyword, entry.reason) for entry in certificate.loosened
         ),
         ignored=certificate.ignored,
+        include_masks=include_masks,
     )
 
 
@@ -72,7 +61,9 @@ def load_compiled(
     data: bytes | bytearray | memoryview,
     info: TokenizerInfo,
     limits: dict[str, int],
+    *,
     shared_masks: _core.SharedMasks | None = None,
+    trust_masks: bool = False,
 ) -> tuple[_core.CompiledGrammar, bytes, Certificate]:
     """Read what `dump_compiled` has written: the core's grammar, the IR and the certificate.
 
@@ -88,6 +79,7 @@ def load_compiled(
         info._core,  # noqa: SLF001  of this package
         fingerprint=bytes.fromhex(info.fingerprint),
         shared_masks=shared_masks,
+        trust_masks=trust_masks,
         **limits,
     )
     entries = tuple(Loosened(*entry) for entry in loosened)

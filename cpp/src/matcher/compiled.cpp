@@ -167,6 +167,11 @@ std::size_t CompiledGrammar::measure_tables() const {
          heap_block(sizeof(*masks_)) + heap_block(sizeof(*mask_ids_));
 }
 
+StorableMasks CompiledGrammar::storable_masks() const {
+  const std::lock_guard lock(mutex_);
+  return masks_->storable();
+}
+
 CompiledCounters CompiledGrammar::counters() const {
   const std::lock_guard lock(mutex_);
   return {store_.num_states(), store_.num_rows(), rules_->num_positions(), searched_places_,
