@@ -384,15 +384,15 @@ def test_json_of_another_version(version):
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"version": ' + "9" * 5000 + "}"])
 def test_text_that_is_no_json(text):
-    for read in (
-        Grammar.deserialize_json,
-        lambda text: CompiledGrammar.deserialize_json(text, INFO),
-    ):
+    def read_compiled(text):
+        return CompiledGrammar.deserialize_json(text, INFO)
+
+    for read, what in ((Grammar.deserialize_json, "grammar"), (read_compiled, "compiled grammar")):
         with pytest.raises(
-            InvalidJSONError, match="the stored form of a grammar is not valid"
-        ) as e:
+            InvalidJSONError, match=f"the stored form of a {what} is not valid JSON"
+        ) as raised:
             read(text)
-        assert e.value.code == "invalid-json"
+        assert raised.value.code == "invalid-json"
 
 
 def test_copies_are_the_grammar_itself():
