@@ -404,7 +404,7 @@ def _check_cache_limit(name: str, limit: object) -> None:
 
 
 def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
-    from .frontends.json_schema import compile_json_schema
+    from maskwright.frontends.json_schema.compile import compile_json_schema
 
     return Grammar(*compile_json_schema(source, **options))
 

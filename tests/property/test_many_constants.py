@@ -62,3 +62,29 @@ def test_an_enum_has_more_arrays_and_objects_than_a_place_has_alternatives():
         assert fork.is_completed()
     for text in (b'{"id":4001', b"[21,23", b'{"id":4000,', b"[22"):
         assert not matcher.fork().accept_bytes(text + b"}")
+
+
+def a_composite(rng):
+    """An array or object of small numbers and texts, and what asks for just that, or for more."""
+    first, second = rng.choice(NUMBERS), rng.choice([*NUMBERS, *TEXTS[:4]])
+    value = rng.choice([[first], [first, second], {"a": first}, {"a": first, "b": second}])
+    if isinstance(value, list):
+        wider = {
+            "type": "array",
+            "prefixItems": [{"const": first}],
+            "contains": {"const": 1},
+            "maxItems": 2,
+        }
+    else:
+        wider = {"properties": {"a": {"const": first}}, "required": ["a"], "maxProperties": 2}
+        wider = {**wider, "type": "object", "propertyNames": {"enum": ["a", "b"]}}
+    return value, rng.choice([{"const": value}, {"const": value}, wider])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_more_arrays_and_objects_than_are_gone_through_for_a_value(seed):
+    rng = random.Random(seed)
+    values, parts = zip(*(a_composite(rng) for _ in range(90)), strict=True)
+    more = [[*value, 1] if isinstance(value, list) else {**value, "b": 2} for value in values]
+    schema = {rng.choice(["anyOf", "oneOf"]): list(parts)}
+    check_world(schema, seed=seed, values=[*values, *more], length=5, limit=16, n_walks=3)

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <memory>
+#include <numeric>
 
 #include "json/record_family.h"
 #include "json/value_family.h"
@@ -45,10 +46,19 @@ uint32_t ArrayFamily::group(std::span<const Alternative> alternatives) {
 
 template <typename Keep>
 uint32_t ArrayFamily::filter(uint32_t group_id, Progress& progress, Keep keep) {
+  places_.resize(groups_[group_id]->parts.size());
+  std::iota(places_.begin(), places_.end(), 0U);
+  return filter(group_id, places_, progress, keep);
+}
+
+template <typename Keep>
+uint32_t ArrayFamily::filter(uint32_t group_id, std::span<const uint32_t> places,
+                             Progress& progress, Keep keep) {
   const Group& from = *groups_[group_id];
   std::vector<Alternative> kept;
   std::vector<uint32_t> found;
-  for (const Part& part : from.parts) {
+  for (const uint32_t place : places) {
+    const Part& part = from.parts[place];
     const auto own = progress.of(part);
     std::vector<uint32_t> counts(own.begin(), own.end());
     if (!keep(part, counts)) continue;
@@ -57,6 +67,27 @@ uint32_t ArrayFamily::filter(uint32_t group_id, Progress& progress, Keep keep) {
   }
   progress.found = std::move(found);
   return kept.size() == from.parts.size() ? group_id : group(kept);
+}
+
+// The places of the parts that an item of these targets may be for.
+std::span<const uint32_t> ArrayFamily::concerned(Group& group, uint32_t count,
+                                                 std::span<const uint32_t> item) {
+  if (group.parts.size() < ByTarget::kMany) {
+    places_.resize(group.parts.size());
+    std::iota(places_.begin(), places_.end(), 0U);
+    return places_;
+  }
+  group.by_item.resize(std::size_t{group.prefix} + 1);
+  ByTarget& parts = group.by_item[std::min(count, group.prefix)];
+  if (parts.empty()) {
+    for (uint32_t place = 0; place < group.parts.size(); ++place) {
+      const ArrayPlan& plan = *group.parts[place].plan;
+      for (uint32_t cell = 0; cell < plan.cells; ++cell) parts.add(plan.item(count, cell), place);
+    }
+    parts.finish();
+  }
+  parts.find(item, places_);
+  return places_;
 }
 
 ArrayFamily::Progress ArrayFamily::decode(const Group& group, Reg reg,
@@ -289,7 +320,8 @@ Target ArrayFamily::resume(StateId state, Reg reg, SetId accepted, Reg returned,
   const ValueId value =
       groups_[id]->unique ? RecordFamily::value_of(returned, regs) : ValueId{kNoValue};
   const bool differs = may_differ(*groups_[id], value, progress, regs);
-  const uint32_t next = filter(id, progress, [&](const Part& part, auto& found) {
+  const auto places = concerned(*groups_[id], progress.count, set);
+  const uint32_t next = filter(id, places, progress, [&](const Part& part, auto& found) {
     return (differs || !part.plan->unique) && take_item(part, set, progress.count, found);
   });
   const Group& group = *groups_[next];

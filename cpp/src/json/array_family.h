@@ -15,13 +15,15 @@
 // (RegisterPool::Memory) where an item that the walk began is complete, or may have become one of
 // the values so far.
 //
-// Cost: a step is linear in the group; the group of one alternative is the common case.
+// Cost: a step is linear in the group, behind an item in the alternatives that it satisfies; the
+// group of one alternative is the common case.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "json/by_target.h"
 #include "json/json_value.h"
 #include "json/machine_tables.h"
 #include "maskwright/support/heap_bytes.h"
@@ -78,7 +80,9 @@ class ArrayFamily final : public Family {
     std::vector<Part> parts;
     std::vector<Limits> limits;  // of the parts, each once
     std::size_t conditions = 0;  // of all parts
-    std::size_t memory_bytes() const { return heap_bytes(parts, limits); }
+    // By the number of items before it, up to the prefix: what an item may be, and for which part.
+    std::vector<ByTarget> by_item;
+    std::size_t memory_bytes() const { return heap_bytes(parts, limits, by_item); }
   };
   struct Progress {
     uint32_t count = 0;
@@ -92,9 +96,12 @@ class ArrayFamily final : public Family {
 
   uint32_t group(std::span<const Alternative> alternatives);
   const Group& group_of(StateId state) const { return *groups_[tables_.store.content(state)[0]]; }
-  // The parts that pass, with their counts; `keep` may change those.
+  // The parts that pass, with their counts; `keep` may change those. Of all, or of those at places.
   template <typename Keep>
   uint32_t filter(uint32_t group, Progress& progress, Keep keep);
+  template <typename Keep>
+  uint32_t filter(uint32_t group, std::span<const uint32_t> places, Progress& progress, Keep keep);
+  std::span<const uint32_t> concerned(Group& group, uint32_t count, std::span<const uint32_t> item);
   Progress decode(const Group& group, Reg reg, const RegisterPool& regs) const;
   Reg encode(const Group& group, const Progress& progress, RegisterPool& regs) const;
   StateId at(uint32_t group, uint32_t phase);
@@ -112,6 +119,7 @@ class ArrayFamily final : public Family {
   JsonTables& tables_;
   WordInterner ids_;  // (accept, shape)...
   std::vector<std::unique_ptr<Group>> groups_;
+  std::vector<uint32_t> places_;  // scratch
 };
 
 }  // namespace maskwright

@@ -69,16 +69,22 @@ void ObjectFamily::each_witness(const ObjectAlternative& alternative, const Aliv
   }
 }
 
-// Witness targets are run beside the plain one, or alone where the value must be a witness.
+// Calls visit(target) for what the value is judged by: witness targets are run beside the plain
+// one, or alone where the value must be a witness.
+template <typename Visit>
+void ObjectFamily::each_target(const ObjectAlternative& alternative, const AliveAlternative& entry,
+                               std::span<const uint32_t> labels, Visit visit) const {
+  if (!alternative.owns(labels[0])) return;
+  if (entry.must == 0) visit(alternative.target(alternative.find(labels)));
+  each_witness(alternative, entry, labels, [&](uint32_t, uint32_t witness) { visit(witness); });
+}
+
 StateId ObjectFamily::value_state(const AliveSet& alive, SetId name) const {
   const auto labels = tables_.store.set(name);
   std::vector<uint32_t> targets;
   for (const AliveAlternative& entry : alive.alternatives) {
-    const ObjectAlternative& alternative = alive.get(entry);
-    if (!alternative.owns(labels[0])) continue;
-    if (entry.must == 0) targets.push_back(alternative.target(alternative.find(labels)));
-    each_witness(alternative, entry, labels,
-                 [&](uint32_t, uint32_t witness) { targets.push_back(witness); });
+    each_target(alive.get(entry), entry, labels,
+                [&](uint32_t target) { targets.push_back(target); });
   }
   make_set(targets);
   return tables_.values->start(alive.all->options, true, targets);
@@ -214,24 +220,46 @@ Target ObjectFamily::after_name(const AliveSet& alive, Reg reg, SetId name, Reg 
   return {at(*next, kAfterName, name), next == &alive ? reg : encode_seen(seen, *next, regs)};
 }
 
+// Null where all alternatives are to be asked: there are few, or some that don't own the name.
+const ByTarget* ObjectFamily::by_value(const AliveSet& alive, SetId name) {
+  if (alive.alternatives.size() < ByTarget::kMany || alive.all->joint) return nullptr;
+  const auto [entry, added] = by_value_.try_emplace(uint64_t{alive.id} << 32 | name);
+  if (added) {
+    const auto labels = tables_.store.set(name);
+    uint32_t place = 0;
+    for (const AliveAlternative& of : alive.alternatives) {
+      each_target(alive.get(of), of, labels,
+                  [&](uint32_t target) { entry->second.add(target, place); });
+      ++place;
+    }
+    entry->second.finish();
+  }
+  return &entry->second;
+}
+
 Target ObjectFamily::after_value(const AliveSet& alive, Reg reg, SetId name, SetId accepted,
                                  RegisterPool& regs) {
   const auto labels = tables_.store.set(name);
   const auto set = tables_.store.set(accepted);
-  const AliveSet* next =
-      unions_.filter(alive, [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
-        if (!alternative.owns(labels[0])) return true;
-        const bool plain =
-            entry.must == 0 && in_set(set, alternative.target(alternative.find(labels)));
-        uint32_t met = 0;
-        each_witness(alternative, entry, labels, [&](uint32_t meets, uint32_t witness) {
-          if (in_set(set, witness)) met |= meets;
-        });
-        const bool enough = entry.must == 0 ? plain : met != 0;
-        entry.met |= met;
-        entry.must = 0;
-        return enough;
-      });
+  const auto keep = [&](const ObjectAlternative& alternative, AliveAlternative& entry) {
+    if (!alternative.owns(labels[0])) return true;
+    const bool plain = entry.must == 0 && in_set(set, alternative.target(alternative.find(labels)));
+    uint32_t met = 0;
+    each_witness(alternative, entry, labels, [&](uint32_t meets, uint32_t witness) {
+      if (in_set(set, witness)) met |= meets;
+    });
+    const bool enough = entry.must == 0 ? plain : met != 0;
+    entry.met |= met;
+    entry.must = 0;
+    return enough;
+  };
+  const AliveSet* next = nullptr;
+  if (const ByTarget* entries = by_value(alive, name)) {
+    entries->find(set, places_);
+    next = unions_.filter(alive, places_, keep);
+  } else {
+    next = unions_.filter(alive, keep);
+  }
   if (next == nullptr) return {};
   SeenMembers seen = decode_seen(regs.get(reg), alive);
   seen.add(std::min(labels[0], alive.all->num_keys), alive.all->num_keys);

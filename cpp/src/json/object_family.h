@@ -11,7 +11,8 @@
 // thing that a token can find out is which alternatives may end (*free* sets), walks know only
 // that, and masks are shared between objects with different members.
 //
-// Cost: a step is linear in the members of the alternatives that are alive.
+// Cost: a step is linear in the members of the alternatives that are alive, behind a value in the
+// alternatives that it satisfies.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/by_target.h"
 #include "json/machine_tables.h"
 #include "json/object_family_members.h"
 #include "json/object_family_union.h"
@@ -50,7 +52,9 @@ class ObjectFamily final : public Family {
   bool has_few_names(bool endless) const {
     return unions_.has_other_names() && (!endless || unions_.has_name_classes());
   }
-  std::size_t memory_bytes() const { return heap_bytes(unions_, alike_, values_, first_of_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(unions_, alike_, values_, first_of_, by_value_);
+  }
 
  private:
   // kLabel: in the key separator, kSeparator: in the item separator, after so many bytes.
@@ -75,11 +79,15 @@ class ObjectFamily final : public Family {
   template <typename Visit>
   void each_witness(const ObjectAlternative& alternative, const AliveAlternative& entry,
                     std::span<const uint32_t> labels, Visit visit) const;
+  template <typename Visit>
+  void each_target(const ObjectAlternative& alternative, const AliveAlternative& entry,
+                   std::span<const uint32_t> labels, Visit visit) const;
   static bool may_continue(const ObjectAlternative& alternative, const AliveAlternative& entry,
                            const SeenMembers& seen);
   Target after_name(const AliveSet& alive, Reg reg, SetId name, Reg spelled, RegisterPool& regs);
   Target after_value(const AliveSet& alive, Reg reg, SetId name, SetId accepted,
                      RegisterPool& regs);
+  const ByTarget* by_value(const AliveSet& alive, SetId name);
   uint32_t key_of(const Position& here) const;
   bool is_far(const Position& here) const;
   StateId like(StateId state, const Position& here);
@@ -98,6 +106,9 @@ class ObjectFamily final : public Family {
   std::unordered_map<StateId, StateId> alike_;
   WordInterner values_;
   std::vector<StateId> first_of_;
+  // Of large alive sets: by the labels of a name, for which of them its value may be.
+  std::unordered_map<uint64_t, ByTarget> by_value_;
+  std::vector<uint32_t> places_;  // scratch
 };
 
 }  // namespace maskwright

@@ -235,6 +235,12 @@ const AliveSet& ObjectUnions::start(std::span<const Alternative> alternatives) {
   return intern(id, everything);
 }
 
+const AliveSet* ObjectUnions::part(const AliveSet& from, std::vector<AliveAlternative> kept) {
+  if (from.all->joint) drop_incomplete(from, kept);
+  if (kept.empty()) return nullptr;
+  return kept == from.alternatives ? &from : &intern(from.union_id, kept);
+}
+
 // Takes out alternatives that stand for one with others of which some part has none left.
 void ObjectUnions::drop_incomplete(const AliveSet& from, std::vector<AliveAlternative>& kept) {
   std::vector<AliveAlternative> whole;

@@ -182,9 +182,17 @@ class ObjectUnions {
     for (AliveAlternative alive : from.alternatives) {
       if (keep(from.get(alive), alive)) kept.push_back(alive);
     }
-    if (from.all->joint) drop_incomplete(from, kept);
-    if (kept.empty()) return nullptr;
-    return kept == from.alternatives ? &from : &intern(from.union_id, kept);
+    return part(from, std::move(kept));
+  }
+  // The same where only those at some places can pass.
+  template <typename Keep>
+  const AliveSet* filter(const AliveSet& from, std::span<const uint32_t> places, Keep keep) {
+    std::vector<AliveAlternative> kept;
+    for (const uint32_t place : places) {
+      AliveAlternative alive = from.alternatives[place];
+      if (keep(from.get(alive), alive)) kept.push_back(alive);
+    }
+    return part(from, std::move(kept));
   }
   // Some object met so far takes other names; some of them only names of certain classes.
   bool has_other_names() const { return has_other_names_; }
@@ -192,6 +200,7 @@ class ObjectUnions {
   std::size_t memory_bytes() const { return heap_bytes(union_ids_, unions_, alive_ids_, alive_); }
 
  private:
+  const AliveSet* part(const AliveSet& from, std::vector<AliveAlternative> kept);
   static void drop_incomplete(const AliveSet& from, std::vector<AliveAlternative>& kept);
   const AliveSet& intern(uint32_t union_id, std::span<const AliveAlternative> alternatives);
   std::unique_ptr<ObjectUnion> build(std::span<const Alternative> alternatives);

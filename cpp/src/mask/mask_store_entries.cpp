@@ -11,6 +11,11 @@ namespace maskwright {
 
 namespace {
 
+// How many things an entry may have returned to be looked up by its caller; the tag of such keys,
+// less the entry, which is no escape list's.
+constexpr std::size_t kManySets = 1;
+constexpr uint32_t kCallerTag = kNone;
+
 // In keys: no state's id, and no key of a child is that short.
 constexpr uint32_t kNothingBelow = 0;
 
@@ -64,7 +69,23 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   return keep(key, shared, {alone ? kAloneTag : kFrameTag, kNone, {local}});
 }
 
+// What follows an entry in a caller: known by the caller alone, so that what the frame may have
+// returned is not handed to it each time.
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
+  key_words_.clear();
+  append_key({node.state, node.reg, 0, kBottom}, arena, key_words_);
+  const uint32_t key = keys_.intern(key_words_, kCallerTag - parent).id;
+  uint32_t child = known_entry(key);
+  if (child == kMissing) {
+    child = resumed_entry(parent, node, arena, walk);
+    if (child != kMissing) set_entry(key, child);
+  }
+  return child;
+}
+
+// The same by what becomes of the caller, which callers that differ have in common.
+uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Arena& arena,
+                                  bool walk) {
   std::vector<Config>& after = after_;
   KeyWords& words = key_words_;
   after.clear();
@@ -180,6 +201,11 @@ uint32_t MaskStore::keep(uint32_t key, bool shared, Origin origin) {
   return id;
 }
 
+void MaskStore::set_entry(uint32_t key, uint32_t id) {
+  if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);
+  entry_of_key_[key] = id;
+}
+
 uint32_t MaskStore::add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes,
                               std::vector<SetId> sets) {
   const uint32_t id = entries_.grow();
@@ -191,8 +217,7 @@ uint32_t MaskStore::add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes
   entry.escapes = escapes;
   entry.sets = std::move(sets);
   entry.mask = std::move(mask);
-  if (key >= entry_of_key_.size()) entry_of_key_.resize(keys_.size(), kMissing);
-  entry_of_key_[key] = id;
+  set_entry(key, id);
   ++counters_.entries;
   counters_.memory_bytes += sizeof(Entry) + heap_bytes(entry.sets);
   return id;

@@ -16,9 +16,13 @@ namespace {
 constexpr std::size_t kEntryBytes = heap_block(3 * sizeof(void*) + 8) + heap_block(5 * 8) + 2 * 8;
 constexpr std::size_t kTextBytes = heap_block(4 * 8) + 2 * 8;
 
+// Of the process: to ask for a random number takes longer than to make a store.
 uint64_t random_seed() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
+  static const uint64_t seed = [] {
+    std::random_device device;
+    return uint64_t{device()} << 32 | device();
+  }();
+  return seed;
 }
 
 std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {

@@ -147,7 +147,8 @@ void CompiledGrammar::use_mask_table(std::shared_ptr<MaskTable> table) {
 }
 
 // States, rows and masks are measured whenever there are more. The tables that grow with them are
-// measured when there are half as many again, so that each of them pays for a bounded part of it.
+// measured when there are half as many again, and more where the tables are large, so that each of
+// them pays for a bounded part of it.
 void CompiledGrammar::update_charge() const {
   const uint64_t items = uint64_t{store_.num_states()} + store_.num_rows() +
                          masks_->counters().entries + mask_ids_->size();
@@ -155,7 +156,8 @@ void CompiledGrammar::update_charge() const {
   charged_items_ = items;
   if (items >= measure_at_) {
     table_bytes_ = measure_tables();
-    measure_at_ = items + items / 2;
+    constexpr std::size_t kBytesPerItem = 1 << 16;
+    measure_at_ = items + items / 2 + table_bytes_ / kBytesPerItem;
   }
   charge_.set(around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes() +
               mask_ids_->memory_bytes());

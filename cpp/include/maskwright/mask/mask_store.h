@@ -119,6 +119,7 @@ class MaskStore {
   // The entry's id, or kMissing where it needs a walk and none is wanted.
   uint32_t root_entry(const Config& config, Arena& arena, bool walk);
   uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
+  uint32_t resumed_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
   uint32_t last_entry(uint32_t parent, bool walk);
   static void render(const Entry& entry, std::span<uint32_t> row, bool& blank);
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
@@ -134,6 +135,7 @@ class MaskStore {
   // Instead of a walk; kMissing if nobody has walked.
   uint32_t take_shared(uint32_t key);
   bool names_callees(std::span<const uint32_t> sets) const;
+  void set_entry(uint32_t key, uint32_t id);
   uint32_t add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes, std::vector<SetId> sets);
   // Keeps what the walk found as the entry of a key. `shared`: under shared_key_, too.
   uint32_t keep(uint32_t key, bool shared, Origin origin);
@@ -154,7 +156,8 @@ class MaskStore {
   // (node, index among the sets of the entry)..., free texts. Entries that return at the same nodes
   // share what follows them if their callers do the same there, whatever the sets are.
   WordInterner escape_lists_;
-  WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n
+  WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n; others:
+                       // what follows an entry in a caller
   std::vector<uint32_t> entry_of_key_;
   StablePool<Entry> entries_;
   std::unordered_set<const void*> texts_;  // of all entries that are not shared

@@ -3,7 +3,7 @@
 // Idea: most walks of a grammar were done before for another one: the same kind of text, the same
 // bounds, the same names. A key says what decides a walk in words of no grammar
 // (automata/shared_key.h); a grammar asks for it before it walks, and keeps here what it walked. A
-// key is compared in full; its hash, seeded anew for each store, only finds it.
+// key is compared in full; its hash, seeded anew in each process, only finds it.
 //
 // What is kept is immutable and self-contained. What comes after a frame has returned depends on
 // where that was, so lists of such places are kept like masks, and have numbers for keys to hold,
