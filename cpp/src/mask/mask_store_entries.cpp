@@ -61,7 +61,7 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   const Config local = walk_->localise(config, arena);
   shared_key_.clear();
   shared_key_.add(alone ? kAloneTag : kFrameTag);
-  const bool shared = append_shared_key(local);
+  const bool shared = shared_ != nullptr && append_shared_key(local, numbers_.get());
   if (shared) {
     if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
   }
@@ -106,7 +106,7 @@ uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Aren
   bool shared = begin_child_key(kChildTag, escapes_id);
   for (Config& config : after) {
     if (config.state != kDead) config = walk_->localise(config, arena);
-    shared = shared && append_shared_key(config);
+    shared = shared && append_shared_key(config, numbers_.get());
   }
   if (shared) {
     if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;

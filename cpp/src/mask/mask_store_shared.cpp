@@ -11,8 +11,7 @@
 namespace maskwright {
 
 // Adds to shared_key_ what decides a walk from the configuration, or that it is over.
-bool MaskStore::append_shared_key(const Config& local) {
-  if (shared_ == nullptr && numbers_ == nullptr) return false;
+bool MaskStore::append_shared_key(const Config& local, const RulesMachine::NormalNumbers* numbers) {
   const State& state = store_.state(local.state);
   shared_key_.add(local.state == kDead ? kNone : static_cast<uint32_t>(state.family));
   if (local.state == kDead) return true;
@@ -21,8 +20,8 @@ bool MaskStore::append_shared_key(const Config& local) {
                          : 0);
   RegisterPool& regs = walk_->regs();
   Family& family = store_.family(state.family);
-  const bool known = (numbers_ != nullptr &&
-                      rules_.append_stored_key(local.state, local.reg, *numbers_, shared_key_)) ||
+  const bool known = (numbers != nullptr &&
+                      rules_.append_stored_key(local.state, local.reg, *numbers, shared_key_)) ||
                      family.append_shared_key(local.state, local.reg, regs, shared_key_);
   const bool unsure = regs.take_unsure();
   return known && !unsure && shared_key_.fits();

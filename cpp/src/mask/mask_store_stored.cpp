@@ -17,7 +17,7 @@ bool MaskStore::is_storable(const Config& local) const {
 
 StorableMasks MaskStore::storable() {
   if (numbers_ != nullptr) return shared_->all();
-  numbers_ = std::make_unique<RulesMachine::NormalNumbers>(rules_.normal_numbers());
+  const RulesMachine::NormalNumbers numbers = rules_.normal_numbers();
   walk_->begin();  // for its registers
   StorableMasks found;
   std::vector<uint32_t> indices;  // of lists
@@ -25,7 +25,7 @@ StorableMasks MaskStore::storable() {
   for (uint32_t id = 0; id < entries_.size(); ++id) {
     const Entry& entry = entries_[id];
     if (entry.origin != nullptr) {
-      add_storable(entry, found, indices);
+      add_storable(entry, numbers, found, indices);
     } else if (!entry.mask->key.empty() && known.insert(entry.mask.get()).second) {
       StorableMask mask{entry.mask->key, entry.mask, list_index(entry.escapes, found, indices),
                         entry.mask->sets};
@@ -38,13 +38,12 @@ StorableMasks MaskStore::storable() {
     }
   }
   walk_->cancel();
-  numbers_ = nullptr;
   return found;
 }
 
 // Adds the entry, if its key can be told.
-void MaskStore::add_storable(const Entry& entry, StorableMasks& out,
-                             std::vector<uint32_t>& indices) {
+void MaskStore::add_storable(const Entry& entry, const RulesMachine::NormalNumbers& numbers,
+                             StorableMasks& out, std::vector<uint32_t>& indices) {
   const Origin& origin = *entry.origin;
   shared_key_.clear();
   shared_key_.add(origin.tag);
@@ -53,7 +52,7 @@ void MaskStore::add_storable(const Entry& entry, StorableMasks& out,
     shared_key_.add(0);
   }
   for (const Config& config : origin.configs) {
-    if (!append_shared_key(config)) return;
+    if (!append_shared_key(config, &numbers)) return;
   }
   std::vector<uint32_t> sets;
   if (!number_sets(entry.sets, sets)) return;

@@ -129,7 +129,8 @@ class MaskStore {
     return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
   }
   // For walks from local configurations, after MaskWalk::begin(). The key begins with a tag.
-  bool append_shared_key(const Config& local);
+  // `numbers`: for keys of rules; null: rules have none.
+  bool append_shared_key(const Config& local, const RulesMachine::NormalNumbers* numbers);
   bool begin_child_key(uint32_t tag, uint32_t escapes);
   const SharedMask* shared_list(uint32_t escapes);
   // Instead of a walk; kMissing if nobody has walked.
@@ -140,7 +141,8 @@ class MaskStore {
   // Keeps what the walk found as the entry of a key. `shared`: under shared_key_, too.
   uint32_t keep(uint32_t key, bool shared, Origin origin);
   bool is_storable(const Config& local) const;
-  void add_storable(const Entry& entry, StorableMasks& out, std::vector<uint32_t>& indices);
+  void add_storable(const Entry& entry, const RulesMachine::NormalNumbers& numbers,
+                    StorableMasks& out, std::vector<uint32_t>& indices);
   uint32_t list_index(uint32_t escapes, StorableMasks& out, std::vector<uint32_t>& indices) const;
   bool number_sets(std::span<const SetId> sets, std::vector<uint32_t>& numbered) const;
 
