@@ -1,20 +1,19 @@
-"""A scripted model and a tiny exact matcher, to drive generation without llama.cpp or the core."""
+"""A language model that follows a script, to drive the chat engine without any real model."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maskwright.chat.constraint import Constraint, GrammarConstraint
 from maskwright.tokenizers import VocabularyData, from_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from maskwright.chat.model import SequenceInput
 
 STOP = "<|im_end|>"
 _LETTERS = [bytes((byte,)) for byte in range(256)]
@@ -30,27 +29,53 @@ def scripted_vocabulary() -> VocabularyData:
 class ScriptedModel:
     """Prefers the tokens of a script, one per step, whatever it is asked.
 
+    It checks that it is used as the protocol says: tokens for a sequence at a time, within the
+    context, targets of copies empty, logits only until the next call.
+
     Args:
         script: Tokens: ids, or the bytes of a token. After its end the stop token is preferred.
+        scripts: Other scripts for prompts that contain a text.
         context_size: The most tokens of a sequence.
+        max_sequences: How many sequences there are.
         vocabulary: Another vocabulary than `scripted_vocabulary()`.
-        before: Called with the number of the step before each evaluation.
+        before: Called with the number of the call before each evaluation.
+        edit: Called with the tokens behind the prompt and the row of logits, which it may change.
+
+    Attributes:
+        calls: For each call what it was given: sequence and tokens.
+        seen: For each sequence the tokens that it has.
     """
 
     def __init__(
         self,
         script: Iterable[int | bytes] = (),
         *,
+        scripts: Mapping[str, Iterable[int | bytes]] | None = None,
         context_size: int = 1000,
+        max_sequences: int = 1,
         vocabulary: VocabularyData | None = None,
-        before: Callable[[int], object] = lambda step: step,
+        before: Callable[[int], object] = lambda call: call,
+        edit: Callable[[list[int], NDArray[np.float32]], object] = lambda *_: None,
     ) -> None:
         self.vocabulary = vocabulary or scripted_vocabulary()
         self.context_size = context_size
-        self.evaluated: list[list[int]] = []
+        self.max_sequences = max_sequences
+        self.calls: list[list[tuple[int, list[int]]]] = []
+        self.seen: list[list[int]] = [[] for _ in range(max_sequences)]
         self._before = before
+        self._edit = edit
+        self._last = np.empty(0, dtype=np.float32)
+        self._prompts: list[str] = []
         self._script = [self._id(entry) for entry in script]
-        self._logits = np.zeros(self.vocabulary.vocab_size, dtype=np.float32)
+        self._scripts = {
+            name: [self._id(entry) for entry in entries]
+            for name, entries in (scripts or {}).items()
+        }
+
+    @property
+    def evaluated(self) -> list[list[int]]:
+        """The tokens of each part of each call."""
+        return [token_ids for call in self.calls for _, token_ids in call]
 
     def _id(self, entry: int | bytes) -> int:
         return entry if isinstance(entry, int) else self.vocabulary.tokens.index(entry)
@@ -59,93 +84,43 @@ class ScriptedModel:
         return "".join(f"<{message['role']}>{message['content']}" for message in messages)
 
     def tokenize(self, text: str) -> list[int]:
+        self._prompts.append(text)
         return list(text.encode())
 
-    def reset(self) -> None:
-        self.evaluated.clear()
+    def clear_sequence(self, sequence: int) -> None:
+        self.seen[sequence] = []
 
-    def evaluate(self, token_ids: Sequence[int]) -> NDArray[np.float32]:
-        step = len(self.evaluated)
-        self._before(step)
-        self.evaluated.append(list(token_ids))
-        ids = [*self._script, *self.vocabulary.stop_token_ids]
-        self._logits[:] = np.linspace(1, 0, self.vocabulary.vocab_size)
-        self._logits[ids[min(step, len(ids) - 1)]] = 10
-        return self._logits
+    def copy_sequence(self, source: int, target: int) -> None:
+        assert self.seen[source], "there is nothing to copy"
+        assert not self.seen[target], "the target is not empty"
+        self.seen[target] = list(self.seen[source])
 
+    def evaluate(self, inputs: Sequence[SequenceInput]) -> NDArray[np.float32]:
+        self.calls.append([(part.sequence, list(part.token_ids)) for part in inputs])
+        self._before(len(self.calls) - 1)
+        assert len({part.sequence for part in inputs}) == len(inputs)
+        self._last[:] = np.nan  # this call invalidates what the last one gave
+        logits = np.empty((len(inputs), self.vocabulary.vocab_size), dtype=np.float32)
+        self._last = logits
+        logits[:] = np.linspace(1, 0, self.vocabulary.vocab_size)
+        for part, row in zip(inputs, logits, strict=True):
+            seen = self.seen[part.sequence]
+            assert part.token_ids, "a sequence without tokens"
+            seen += part.token_ids
+            assert len(seen) <= self.context_size, "more than the context holds"
+            prompt, behind = self._split(seen)
+            row[self._next(prompt, len(behind))] = 10
+            self._edit(behind, row)
+        return logits
 
-class TextsMatcher:
-    """Allows exactly a finite set of texts; its mask is computed by the definition."""
+    def _split(self, seen: list[int]) -> tuple[str, list[int]]:
+        """The prompt of a sequence, and the tokens behind it."""
+        for prompt in sorted(self._prompts, key=len, reverse=True):
+            ids = list(prompt.encode())
+            if seen[: len(ids)] == ids:
+                return prompt, seen[len(ids) :]
+        return "", []  # a prompt that has come in part
 
-    def __init__(self, texts: Iterable[bytes], vocabulary: VocabularyData) -> None:
-        self._texts = list(texts)
-        self._vocabulary = vocabulary
-        self._token_bytes = vocabulary.text_bytes()
-        self._prefix = b""
-        self._terminated = False
-
-    def _allows(self, token_id: int) -> bool:
-        if token_id in self._vocabulary.stop_token_ids:
-            return self._prefix in self._texts
-        data = self._token_bytes[token_id]
-        extended = self._prefix + data
-        return bool(data) and any(text.startswith(extended) for text in self._texts)
-
-    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
-        bits = [self._allows(token_id) for token_id in range(self._vocabulary.vocab_size)]
-        packed = np.packbits(np.array(bits), bitorder="little")
-        row = np.zeros(bitmask.shape[1] * 4, dtype=np.uint8)
-        row[: len(packed)] = packed
-        bitmask[index] = row.view("<i4")
-        return True
-
-    def accept_token(self, token_id: int) -> bool:
-        if self._terminated or not self._allows(token_id):
-            return False
-        self._prefix += self._token_bytes[token_id]
-        self._terminated = token_id in self._vocabulary.stop_token_ids
-        return True
-
-    def is_terminated(self) -> bool:
-        return self._terminated
-
-
-def apply_mask(logits: NDArray[np.float32], bitmask: NDArray[np.int32]) -> None:
-    """Set the logits of refused tokens to minus infinity."""
-    bits = np.unpackbits(bitmask.view(np.uint8), axis=1, bitorder="little")
-    logits[bits[:, : logits.shape[1]] == 0] = -np.inf
-
-
-@dataclass(frozen=True)
-class Texts:
-    """A format that is a grammar: one of a few texts."""
-
-    texts: tuple[bytes, ...]
-
-
-class TextsEngine:
-    """Compiles `Texts`, and schemas of the form ``{"enum": [...]}`` or a class that gives one."""
-
-    def __init__(self, vocabulary: VocabularyData) -> None:
-        self._vocabulary = vocabulary
-        self.compiled: list[Any] = []
-
-    def is_grammar(self, output_format: object) -> bool:
-        return isinstance(output_format, Texts)
-
-    def compile(self, output_format: Any) -> tuple[bytes, ...]:
-        self.compiled.append(output_format)
-        if isinstance(output_format, Texts):
-            return output_format.texts
-        if isinstance(output_format, str):
-            output_format = json.loads(output_format)
-        if hasattr(output_format, "model_json_schema"):
-            return (b'{"a": true}', b"{}")
-        return tuple(
-            json.dumps(value, ensure_ascii=False).encode() for value in output_format["enum"]
-        )
-
-    def constraint(self, compiled: Any, max_tokens: int) -> Constraint:
-        del max_tokens
-        matcher = TextsMatcher(compiled, self._vocabulary)
-        return GrammarConstraint(matcher, self._vocabulary.vocab_size, apply_mask)
+    def _next(self, prompt: str, step: int) -> int:
+        script = next((s for name, s in self._scripts.items() if name in prompt), self._script)
+        return script[step] if step < len(script) else self.vocabulary.stop_token_ids[0]

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
-from maskwright.chat import LlamaCppModel, MissingDependencyError, ModelError, Session, load
+from maskwright import Grammar
+from maskwright.chat import (
+    ChatEngine,
+    LlamaCppModel,
+    MissingDependencyError,
+    ModelError,
+    Session,
+    load,
+)
 from maskwright.chat.embedded import embedded_model_path
 from maskwright.errors import TokenizerError
 from maskwright.tokenizers import read_gguf
-from scripted_model import Texts, TextsEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,23 +76,15 @@ def test_chat_template(model: LlamaCppModel) -> None:
     assert caught.value.code == "chat-template-failed"
 
 
-def test_logits_continue_the_cache(model: LlamaCppModel) -> None:
-    ids = model.tokenize("The capital of France is")
-    model.reset()
-    whole = model.evaluate(ids).copy()
-    model.reset()
-    for token_id in ids:
-        stepwise = model.evaluate([token_id])
-    np.testing.assert_allclose(stepwise, whole, atol=0.5)
-    assert int(stepwise.argmax()) == int(whole.argmax())
-    assert stepwise.dtype == np.float32
-    stepwise[:] = 0  # free to be overwritten: the next step has its own
-    assert model.evaluate([ids[0]]).any()
+@pytest.fixture
+def session(model: LlamaCppModel) -> Iterator[Session]:
+    with Session(model) as session:
+        yield session
 
 
-def test_free_text(model: LlamaCppModel) -> None:
+def test_free_text(session: Session) -> None:
     pieces: list[str] = []
-    result = Session(model).generate(
+    result = session.generate(
         "Write one sentence about the sea.", max_tokens=40, on_text=pieces.append
     )
     assert "sea" in result.text
@@ -94,41 +92,67 @@ def test_free_text(model: LlamaCppModel) -> None:
     assert "<|" not in result.text
 
 
-def test_seed_repeats(model: LlamaCppModel) -> None:
+def test_seed_repeats(session: Session) -> None:
     options: dict[str, Any] = {"temperature": 1.5, "max_tokens": 12}
-    runs = [Session(model).generate("Tell a story.", seed=s, **options) for s in (1, 1, 2)]
+    runs = [session.generate("Tell a story.", seed=s, **options) for s in (1, 1, 2)]
     assert runs[0].token_ids == runs[1].token_ids != runs[2].token_ids
 
 
-def test_held_to_a_few_texts(model: LlamaCppModel) -> None:
-    session = Session(model, TextsEngine(model.vocabulary))
-    texts = (b"Madrid", b"Paris", b"Rome")
-    result = session.generate("What is the capital of France? One word.", Texts(texts))
-    assert result.text == "Paris"
-    assert result.finish_reason == "stop"
-    assert (
-        session.generate("What is 1 + 1?", Texts((b"xyzzy \xf0\x9f\xa6\x86",))).text
-        == "xyzzy \U0001f986"
-    )
+def test_held_to_a_few_texts(session: Session) -> None:
+    cities = Grammar.from_regex("Madrid|Paris|Rome")
+    result = session.generate("What is the capital of France? One word.", cities)
+    assert (result.text, result.finish_reason) == ("Paris", "stop")
+    odd = Grammar.from_regex("xyzzy \U0001f986")
+    assert session.generate("What is 1 + 1?", odd).text == "xyzzy \U0001f986"
 
 
-def test_held_to_a_schema(model: LlamaCppModel) -> None:
-    pytest.importorskip("maskwright._core", reason="the core is not built")
-    schema = {
-        "type": "object",
-        "properties": {"city": {"type": "string", "maxLength": 20}, "n": {"type": "integer"}},
-        "required": ["city", "n"],
-        "additionalProperties": False,
-    }
-    session = Session(model)
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "maxLength": 20}, "n": {"type": "integer"}},
+    "required": ["city", "n"],
+    "additionalProperties": False,
+}
+
+
+def test_held_to_a_schema(session: Session) -> None:
     for seed in range(3):
         result = session.generate(
-            "Name a city and a number as JSON.", schema, temperature=1.0, seed=seed
+            "Name a city and a number as JSON.", SCHEMA, temperature=1.0, seed=seed
         )
-        if result.finish_reason == "stop":
-            assert result.parsed == json.loads(result.text)
-            assert set(result.parsed) == {"city", "n"}
-            assert len(result.parsed["city"]) <= 20
+        assert result.finish_reason == "stop"
+        assert result.parsed == json.loads(result.text)
+        assert set(result.parsed) == {"city", "n"}
+        assert len(result.parsed["city"]) <= 20
+
+
+def test_several_requests_and_choices_at_a_time(session: Session) -> None:
+    messages = [{"role": "user", "content": "Name a city and a number as JSON."}]
+    response_format = {"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA}}
+    fields = {"messages": messages, "response_format": response_format, "max_tokens": 40}
+    streams = [session.engine.stream(fields, n=n, seed=n, logprobs=True) for n in (1, 2, 3)]
+    for n, stream in zip((1, 2, 3), streams, strict=True):
+        texts = [""] * n
+        for chunk in stream:
+            assert chunk.index is not None
+            texts[chunk.index] += chunk.text
+        for text in texts:
+            assert set(json.loads(text)) == {"city", "n"}
+        assert stream.usage is not None
+        assert stream.usage.prompt_tokens > 10
+
+
+def test_forced_text_is_not_asked_for(model: LlamaCppModel) -> None:
+    pattern = "The capital of France is (Madrid|Paris|Rome)\\."
+    with ChatEngine(model, jump_forward=True) as engine:
+        completion = engine.complete(
+            messages=[{"role": "user", "content": "What is the capital of France?"}],
+            response_format={"type": "grammar", "syntax": "regex", "grammar": pattern},
+            logprobs=True,
+            temperature=0,
+        )
+    assert completion.text == "The capital of France is Paris."
+    forced = [entry for entry in completion.choices[0].tokens if entry.logprob == 0.0]
+    assert b"".join(entry.data for entry in forced).startswith(b"The capital of France is")
 
 
 def test_a_loaded_engine_can_be_wrapped(model: LlamaCppModel) -> None:
@@ -136,9 +160,9 @@ def test_a_loaded_engine_can_be_wrapped(model: LlamaCppModel) -> None:
     assert session.model.vocabulary == model.vocabulary
 
 
-def test_long_prompt_is_refused(model: LlamaCppModel) -> None:
+def test_long_prompt_is_refused(session: Session) -> None:
     with pytest.raises(ModelError, match="place for 512") as caught:
-        Session(model).generate("word " * 600)
+        session.generate("word " * 600)
     assert caught.value.code == "prompt-too-long"
 
 

@@ -2,10 +2,93 @@
 
 from __future__ import annotations
 
-from maskwright.errors import MaskwrightError, MissingDependencyError
+from typing import Any, Final
 
-__all__ = ["MissingDependencyError", "ModelError"]
+from maskwright.errors import (
+    GrammarError,
+    LimitExceededError,
+    MaskwrightError,
+    MissingDependencyError,
+)
+
+__all__ = [
+    "EngineClosedError",
+    "MissingDependencyError",
+    "ModelError",
+    "RequestError",
+    "SamplingError",
+    "error_body",
+]
+
+_BLAMED_FIELDS: Final = {
+    "matcher-budget-too-small": "max_tokens",
+    "prompt-empty": "messages",
+    "prompt-too-long": "messages",
+    "chat-template-failed": "messages",
+}
+"""The fields of a request that errors of these codes are about."""
 
 
 class ModelError(MaskwrightError, RuntimeError):
     """A model that cannot be loaded or does not run."""
+
+
+class SamplingError(MaskwrightError, ValueError):
+    """A sampling parameter out of range, or a logit processor that gives no row of logits."""
+
+
+class EngineClosedError(MaskwrightError, RuntimeError):
+    """The engine was closed, or its thread has failed."""
+
+
+class RequestError(MaskwrightError, ValueError):
+    """A request that cannot be run as it is.
+
+    Attributes:
+        param: The field at fault, ``"messages[0].role"`` for example.
+    """
+
+    param: str | None
+
+    def __init__(self, message: str, *, code: str, param: str | None) -> None:
+        super().__init__(message, code=code)
+        self.param = param
+
+
+def error_body(error: BaseException) -> dict[str, Any]:
+    """Return an error as OpenAI's API lays it out.
+
+    Beside ``message``, ``type``, ``param`` and ``code`` it has, for a schema or grammar that was
+    refused, ``pointer`` (where in it), ``keyword`` (what there) and ``reason``; None where the
+    error does not say. ``type`` is ``"invalid_request_error"`` if another request would do, and
+    ``"server_error"`` if not.
+
+    Example:
+        >>> body = error_body(RequestError("n is 0", code="request-field", param="n"))["error"]
+        >>> body["type"], body["param"], body["code"]
+        ('invalid_request_error', 'n', 'request-field')
+    """
+    code = getattr(error, "code", None) or "internal"
+    refused_format = isinstance(error, GrammarError | LimitExceededError)
+    param = "response_format" if refused_format else getattr(error, "param", None)
+    param = param or _BLAMED_FIELDS.get(code)
+    is_invalid = param is not None or isinstance(error, RequestError | SamplingError)
+    body = {
+        "message": str(error) or type(error).__name__,
+        "type": "invalid_request_error" if is_invalid else "server_error",
+        "param": param,
+        "code": code,
+    }
+    if refused_format:
+        pointer = getattr(error, "pointer", None)
+        body["pointer"] = pointer
+        body["keyword"] = getattr(error, "feature", None) or _last_part(pointer)
+        body["reason"] = getattr(error, "message", str(error))
+    return {"error": body}
+
+
+def _last_part(pointer: str | None) -> str | None:
+    """The keyword that a JSON pointer ends with; None at the root, and for ``line:column``."""
+    if pointer is None or not pointer.startswith("#/"):
+        return None
+    return pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")

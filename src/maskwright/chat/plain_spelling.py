@@ -14,26 +14,20 @@ Cost: 2 us per token for a vocabulary of 49,152; one more mask where a backslash
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from maskwright.chat.constraint import ApplyMask, GrammarConstraint, Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
 
-class RevocableMatcher(Matcher, Protocol):
-    """A matcher that can take tokens back."""
-
-    def rollback(self, num_tokens: int = 1) -> None:
-        """Undo the last tokens."""
-        ...
+    from maskwright.matcher import GrammarMatcher
 
 
 class PlainSpelling:
-    """What a vocabulary's tokens do with backslashes; shared by all generations of a model.
+    """What a vocabulary's tokens do with backslashes; shared by all answers of a model.
 
     Args:
         token_bytes: The bytes of each token.
@@ -68,50 +62,41 @@ def _scan(data: bytes, *, is_open: bool) -> tuple[bool, bool]:
     return escapes, is_open
 
 
-class PlainConstraint(GrammarConstraint):
-    """Holds a generation to a matcher of JSON texts, spelled plainly where there is a choice.
+class PlainSpeller:
+    """Follows one JSON text, and says which allowed tokens to leave out.
 
     Args:
-        matcher: The matcher; the constraint advances it.
-        vocab_size: Length of a row of logits.
-        apply: Applies a bitmask to logits.
         spelling: The backslashes of the vocabulary.
+        matcher: The matcher of the text; advanced by its owner, and left where it is.
     """
 
-    def __init__(
-        self,
-        matcher: RevocableMatcher,
-        vocab_size: int,
-        apply: ApplyMask,
-        spelling: PlainSpelling,
-    ) -> None:
-        super().__init__(matcher, vocab_size, apply)
-        self._revocable = matcher
+    def __init__(self, spelling: PlainSpelling, matcher: GrammarMatcher) -> None:
         self._spelling = spelling
+        self._matcher = matcher
         self._is_open = False
-        self._plain = np.empty_like(self._bitmask)
 
-    def _fill(self) -> bool:
-        limits = super()._fill()
-        np.bitwise_and(self._bitmask, self._spelling.plain[int(self._is_open)], out=self._plain)
-        if not self._plain.any():
-            return limits
-        self._bitmask, self._plain = self._plain, self._bitmask
-        return True
+    def narrow(self, mask: NDArray[np.int32]) -> None:
+        r"""Leave tokens that begin a ``\u`` escape out of a mask, if any others are allowed.
+
+        Args:
+            mask: int32, shape (words,). Written.
+        """
+        plain = mask & self._spelling.plain[int(self._is_open)]
+        if plain.any():
+            mask[:] = plain
 
     def declines(self, token_id: int) -> bool:
         r"""Whether a token is a backslash after which only a ``\u`` escape can come."""
         if token_id not in self._spelling.opening[self._is_open]:
             return False
-        if not self._revocable.accept_token(token_id):
-            return False  # accept() will say so
-        self._revocable.fill_next_token_bitmask(self._plain, 0)
-        self._revocable.rollback(1)
-        self._plain &= self._spelling.plain[1]
-        return not self._plain.any()
+        if not self._matcher.accept_token(token_id):
+            return False  # whoever accepts it will say so
+        row = np.empty_like(self._spelling.plain[0])
+        self._matcher.fill_next_token_bitmask(row)
+        self._matcher.rollback(1)
+        row &= self._spelling.plain[1]
+        return not row.any()
 
-    def accept(self, token_id: int) -> bool:
-        """Advance the matcher."""
-        finished = super().accept(token_id)
+    def accept(self, token_id: int) -> None:
+        """Advance by a token."""
         self._is_open = token_id in self._spelling.opening[self._is_open]
-        return finished

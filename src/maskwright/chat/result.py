@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from maskwright.chat.usage import ChatUsage
 
 FinishReason = Literal["stop", "length"]
 """Why a generation ended: the text is complete, or the token limit cut it off."""
@@ -17,11 +20,11 @@ class Usage:
         prompt_tokens: Tokens of the rendered prompt.
         completion_tokens: Tokens generated, a stop token included.
         compile_seconds: Turning the format into a compiled grammar (next to nothing when cached).
-        prompt_seconds: Evaluating the prompt.
+        prompt_seconds: Evaluating the prompt, beside which the format is compiled.
         model_seconds: Evaluating generated tokens.
         mask_seconds: Masks and matching: fill, apply and accept.
         sample_seconds: Choosing tokens.
-        total_seconds: From the prompt's evaluation to the last token, callbacks included.
+        total_seconds: From the call to the last token.
     """
 
     prompt_tokens: int
@@ -71,3 +74,18 @@ class Result:
     usage: Usage
     finish_reason: FinishReason
     token_ids: tuple[int, ...]
+
+
+def usage_of(usage: ChatUsage | None) -> Usage:
+    """The figures of a request with one choice, as a generation reports them."""
+    assert usage is not None, "the request has not ended"
+    return Usage(
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        compile_seconds=usage.grammar_init_s or 0.0,
+        prompt_seconds=usage.prompt_seconds,
+        model_seconds=usage.model_seconds,
+        mask_seconds=(usage.grammar_per_token_s or 0.0) * usage.completion_tokens,
+        sample_seconds=usage.sample_seconds,
+        total_seconds=usage.e2e_latency_s,
+    )

@@ -1,4 +1,4 @@
-"""Chooses a token from a row of logits.
+"""Chooses a token from a row of logits, and says how likely it was.
 
 What it does: temperature, then top-k, top-p and min-p on what is left, then one draw.
 Idea: masked logits are minus infinity, and most of the others are hopeless: tokens that are more
@@ -10,10 +10,14 @@ Cost: greedy is one pass (15 us for 49,152 logits), sampling a few (0.4 ms), les
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from maskwright.chat.errors import SamplingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NEGLIGIBLE: Final = 50.0
+_LOWEST: Final = float(np.finfo(np.float32).min)
 
 
 @dataclass(frozen=True)
 class SamplingParameters:
-    """How tokens are chosen.
+    """How tokens are chosen. Ranges are those of OpenAI's API, where it has the parameter.
 
     Attributes:
         temperature: 0 takes the most likely token; 1 samples as the model says.
@@ -33,6 +38,19 @@ class SamplingParameters:
         top_k: Keep this many of the most likely tokens; 0 keeps all.
         min_p: Keep tokens with at least this share of the best token's probability.
         seed: Makes sampling repeatable; None draws a fresh seed.
+        presence_penalty: Taken off the logit of each token generated before, -2 to 2.
+        frequency_penalty: Taken off it as many times as it was generated, -2 to 2.
+        repetition_penalty: What positive logits of tokens in the prompt or the generated text are
+            divided by, and negative ones multiplied by, 0.01 to 100; 1 changes nothing.
+        logit_bias: Added to the logits of the tokens of these ids, -100 to 100 each.
+
+    Raises:
+        SamplingError: A value is no number, not finite or out of its range; the message says which
+            (``sampling-parameter``).
+
+    Example:
+        >>> SamplingParameters(temperature=0.7, logit_bias={5: -100}).logit_bias
+        {5: -100.0}
     """
 
     temperature: float = 0.0
@@ -40,18 +58,71 @@ class SamplingParameters:
     top_k: int = 0
     min_p: float = 0.0
     seed: int | None = None
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    repetition_penalty: float = 1.0
+    logit_bias: Mapping[int, float] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
-        _check(0 <= self.temperature < math.inf, "temperature", self.temperature, "at least 0")
-        _check(0 < self.top_p <= 1, "top_p", self.top_p, "above 0 and at most 1")
-        _check(self.top_k >= 0, "top_k", self.top_k, "at least 0 (0 keeps all)")
-        _check(0 <= self.min_p <= 1, "min_p", self.min_p, "from 0 to 1")
-        _check(self.seed is None or self.seed >= 0, "seed", self.seed, "at least 0")
+        _check(self.temperature, "temperature", "a number at least 0", lambda x: x >= 0)
+        _check(self.top_p, "top_p", "a number above 0 and at most 1", lambda x: 0 < x <= 1)
+        _check_whole(self.top_k, "top_k", "a whole number at least 0 (0 keeps all)")
+        _check(self.min_p, "min_p", "a number from 0 to 1", lambda x: 0 <= x <= 1)
+        if self.seed is not None:
+            _check_whole(self.seed, "seed", "a whole number at least 0, or None")
+        for name in ("presence_penalty", "frequency_penalty"):
+            _check(getattr(self, name), name, "a number from -2 to 2", lambda x: -2 <= x <= 2)
+        _check(
+            self.repetition_penalty,
+            "repetition_penalty",
+            "a number from 0.01 to 100",
+            lambda x: 0.01 <= x <= 100,
+        )
+        if self.logit_bias is not None:
+            object.__setattr__(self, "logit_bias", _checked_bias(self.logit_bias))
 
 
-def _check(holds: bool, name: str, value: object, expected: str) -> None:
-    if not holds:
-        raise ValueError(f"{name} is {value!r}; expected a number {expected}")
+def _check(value: object, name: str, expected: str, holds: Callable[[float], bool]) -> None:
+    number = _finite(value)
+    if number is None or not holds(number):
+        raise _refusal(value, name, expected)
+
+
+def _finite(value: object) -> float | None:
+    """The value of a finite number; bool is none, though Python says that it is an int."""
+    is_bool = isinstance(value, bool)
+    if is_bool or not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # an int beyond every float
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _check_whole(value: object, name: str, expected: str) -> None:
+    is_bool = isinstance(value, bool)
+    if is_bool or not isinstance(value, Integral) or value < 0:
+        raise _refusal(value, name, expected)
+
+
+def _refusal(value: object, name: str, expected: str) -> SamplingError:
+    return SamplingError(f"{name} is {value!r}; expected {expected}", code="sampling-parameter")
+
+
+def _checked_bias(bias: object) -> dict[int, float]:
+    """A copy, which the caller cannot change any more."""
+    if not isinstance(bias, Mapping):
+        raise SamplingError(
+            f"logit_bias is a {type(bias).__name__}; expected a mapping from token ids to numbers",
+            code="sampling-parameter",
+        )
+    for token_id, value in bias.items():
+        _check_whole(token_id, "a key of logit_bias", "a token id, a whole number at least 0")
+        _check(
+            value, f"logit_bias[{token_id}]", "a number from -100 to 100", lambda x: abs(x) <= 100
+        )
+    return {int(token_id): float(value) for token_id, value in bias.items()}
 
 
 class Sampler:
@@ -84,7 +155,9 @@ class Sampler:
 
     def _draw(self, logits: NDArray[np.float32], best: float) -> int:
         parameters = self._parameters
-        ids = np.flatnonzero(logits >= best - _NEGLIGIBLE * parameters.temperature)
+        # Whatever the temperature, minus infinity stays out.
+        floor = max(best - _NEGLIGIBLE * parameters.temperature, _LOWEST)
+        ids = np.flatnonzero(logits >= floor)
         scaled = (logits[ids].astype(np.float64) - best) / parameters.temperature
         weights = np.exp(scaled.astype(np.float32)).astype(np.float64)  # the best token has 1
         if 0 < parameters.top_k < len(ids):
@@ -120,3 +193,64 @@ def _head(
     else:
         head = np.arange(len(weights))
     return head[np.argsort(-weights[head], kind="stable")]
+
+
+@dataclass(frozen=True)
+class TokenLogprobs:
+    """How likely a token was, and what else was.
+
+    Attributes:
+        token_id: The chosen token.
+        logprob: The natural logarithm of its probability; minus infinity where it had none.
+        top: The most likely tokens and their logarithms, best first, equal ones by id. Tokens that
+            were not allowed, or have no probability, are not among them.
+    """
+
+    token_id: int
+    logprob: float
+    top: tuple[tuple[int, float], ...]
+
+
+def top_logprobs(row: NDArray[np.float32], chosen: int, count: int) -> TokenLogprobs:
+    """Log-probabilities over the tokens that a mask has left, at temperature 1.
+
+    Args:
+        row: float32, shape (vocab_size,); minus infinity where a token is not allowed. NaN counts
+            as minus infinity; where a logit is infinite, those that are share the probability. Not
+            written.
+        chosen: The chosen token.
+        count: How many of the most likely tokens to give; fewer, if fewer are allowed.
+
+    Returns:
+        The logarithms, computed in double precision.
+
+    Cost: a few passes over what is allowed: 1.1 ms for 49,152 logits, 0.05 ms if 500 are left.
+    """
+    ids = np.flatnonzero(row > -math.inf)
+    if not len(ids):
+        return TokenLogprobs(chosen, -math.inf, ())
+    logits = row[ids].astype(np.float64)
+    best = float(logits.max())
+    if best == math.inf:
+        ids = ids[logits == math.inf]
+        logits, best = np.zeros(len(ids)), 0.0
+    norm = best + math.log(np.exp(logits[logits >= best - _NEGLIGIBLE] - best).sum())
+    place = int(np.searchsorted(ids, chosen))
+    is_there = place < len(ids) and int(ids[place]) == chosen
+    order = _best_places(logits, count)
+    return TokenLogprobs(
+        token_id=chosen,
+        logprob=float(logits[place]) - norm if is_there else -math.inf,
+        top=tuple((int(ids[i]), float(logits[i]) - norm) for i in order),
+    )
+
+
+def _best_places(values: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Places of the `count` largest values in descending order; of equal ones the first."""
+    best = values.max()
+    for distance in (2.0, 6.0, 18.0, math.inf):  # sorting all of a vocabulary takes 5 ms
+        places = np.flatnonzero(values >= best - distance)
+        if len(places) >= count:
+            break
+    order = np.argsort(-values[places], kind="stable")[: max(count, 0)]
+    return places[order]

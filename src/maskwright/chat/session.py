@@ -1,5 +1,8 @@
 """The high-level entry: load a model, generate text that has a given format.
 
+Idea: a session is the chat engine for one caller at a time, who wants a parsed value and may want
+to see tokens as they come.
+
 Example:
     >>> session = load()  # doctest: +SKIP
     >>> session.generate("A city, please.", {"type": "string"}).parsed  # doctest: +SKIP
@@ -9,21 +12,30 @@ Example:
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from os import PathLike
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from maskwright.chat.constraint import Constraint, FreeText
-from maskwright.chat.engine import GrammarEngine, MaskwrightEngine
-from maskwright.chat.generate import OnText, OnToken, generate, token_limit
+from maskwright.chat.chat_engine import ChatEngine
 from maskwright.chat.llama_cpp_model import LlamaCppModel
-from maskwright.chat.result import Result
-from maskwright.chat.sampling import Sampler, SamplingParameters
+from maskwright.chat.request import ChatRequest
+from maskwright.chat.response_format import SchemaFormat, format_of
+from maskwright.chat.result import Result, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typing_extensions import Self
+
+    from maskwright.chat.completion import Delta
     from maskwright.chat.model import LanguageModel, Message
+    from maskwright.chat.response_format import ResponseFormat
+    from maskwright.chat.usage import ChatUsage
+
+OnText = Callable[[str], object]
+"""Called with each new piece of text, never with a part of a code point."""
+OnToken = Callable[[int, bytes], object]
+"""Called with each new token and the bytes it contributes to the text."""
 
 
 def load(
@@ -35,7 +47,7 @@ def load(
         path_or_model: A GGUF file, a `llama_cpp.Llama`, or any object that is a `LanguageModel`.
             None takes the small embedded model of the extra ``demo``.
         **options: For a file, the options of `LlamaCppModel` (``context_size``, ``threads``,
-            ``gpu_layers``).
+            ``max_sequences``, ``gpu_layers``).
 
     Returns:
         A session with the model.
@@ -61,18 +73,25 @@ def load(
 
 
 class Session:
-    """A model with the machinery that holds its output to a format.
+    """A model with the engine that holds its output to a format.
 
-    Each call of `generate` is a conversation of its own. Not for use by several threads at a time.
+    Each call of `generate` is a conversation of its own.
 
     Args:
-        model: The model.
-        engine: Compiles formats; None takes the real machinery over the model's vocabulary.
+        model: The model. From the first answer on it belongs to the engine, until `close`.
+        engine: An engine of that model; None makes one for the first answer.
     """
 
-    def __init__(self, model: LanguageModel, engine: GrammarEngine | None = None) -> None:
+    def __init__(self, model: LanguageModel, engine: ChatEngine | None = None) -> None:
         self.model = model
         self._engine = engine
+
+    @property
+    def engine(self) -> ChatEngine:
+        """The engine: for several requests at a time, several choices, streams."""
+        if self._engine is None:
+            self._engine = ChatEngine(self.model)
+        return self._engine
 
     def generate(
         self,
@@ -118,56 +137,59 @@ class Session:
             LimitExceededError: The format is beyond a limit.
             MatcherError: The format takes more tokens than `max_tokens`; the message says how many.
             ModelError: The prompt does not fit, or the model fails.
-            ValueError: A sampling parameter is out of range.
+            RequestError: A message or a sampling parameter cannot be used; also a ValueError.
             pydantic.ValidationError: A validator of the model class refuses the text.
         """
-        sampler = Sampler(SamplingParameters(temperature, top_p, top_k, min_p, seed))
-        compiled, compile_seconds = self._compile(format)
-        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        prompt_ids = self.model.tokenize(self.model.render_chat(messages))
-        constraint = self._constraint(compiled, token_limit(self.model, prompt_ids, max_tokens))
-        generation = generate(
-            self.model,
-            prompt_ids,
-            constraint,
-            sampler,
+        response_format = format_of(format)
+        request = ChatRequest.read(
+            messages=[{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt,
+            response_format=response_format,
             max_tokens=max_tokens,
-            on_text=on_text,
-            on_token=on_token,
-            compile_seconds=compile_seconds,
+            temperature=temperature,
+            top_p=top_p,
+            top_k=top_k,
+            min_p=min_p,
+            seed=seed,
         )
-        complete = generation.finish_reason == "stop"
-        return Result(
-            text=generation.text,
-            parsed=self._parse(generation.text, format) if complete else None,
-            usage=generation.usage,
-            finish_reason=generation.finish_reason,
-            token_ids=generation.token_ids,
-        )
+        deltas: list[Delta] = []
+        with self.engine.deltas(request) as stream:
+            for delta in stream:
+                deltas.append(delta)
+                if on_token is not None:
+                    on_token(delta.token.token_id, delta.token.data)
+                if on_text is not None and delta.text:
+                    on_text(delta.text)
+        return _result(deltas, stream.usage, response_format, format)
 
-    def _machinery(self) -> GrammarEngine:
-        if self._engine is None:
-            self._engine = MaskwrightEngine(self.model.vocabulary)
-        return self._engine
+    def close(self) -> None:
+        """Close the engine; the model is left as it is."""
+        if self._engine is not None:
+            self._engine.close()
 
-    def _compile(self, output_format: Any) -> tuple[Any, float]:
-        """The compiled format, None for free text, and the seconds that took."""
-        if output_format is None:
-            return None, 0.0
-        engine = self._machinery()
-        start = perf_counter()
-        return engine.compile(output_format), perf_counter() - start
+    def __enter__(self) -> Self:
+        return self
 
-    def _constraint(self, compiled: Any, max_tokens: int) -> Constraint:
-        """The rules of one generation."""
-        if compiled is None:
-            return FreeText(self.model.vocabulary.stop_token_ids)
-        return self._machinery().constraint(compiled, max_tokens)
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
-    def _parse(self, text: str, output_format: Any) -> Any:
-        if output_format is None or self._machinery().is_grammar(output_format):
-            return None
-        for validate in ("model_validate_json", "validate_json"):  # model class, TypeAdapter
-            if hasattr(output_format, validate):
-                return getattr(output_format, validate)(text)
-        return json.loads(text)
+
+def _result(
+    deltas: list[Delta], usage: ChatUsage | None, response_format: ResponseFormat, given: Any
+) -> Result:
+    text = "".join(delta.text for delta in deltas)
+    finish_reason = deltas[-1].finish_reason or "stop"
+    is_parsed = isinstance(response_format, SchemaFormat) and finish_reason == "stop"
+    return Result(
+        text=text,
+        parsed=_parse(text, given) if is_parsed else None,
+        usage=usage_of(usage),
+        finish_reason=finish_reason,
+        token_ids=tuple(delta.token.token_id for delta in deltas),
+    )
+
+
+def _parse(text: str, output_format: Any) -> Any:
+    for validate in ("model_validate_json", "validate_json"):  # model class, TypeAdapter
+        if hasattr(output_format, validate):
+            return getattr(output_format, validate)(text)
+    return json.loads(text)

@@ -1,4 +1,4 @@
-"""The command line: ``maskwright generate`` and ``maskwright demo``."""
+"""The command line: ``maskwright generate``, ``chat``, ``check`` and ``demo``."""
 
 from __future__ import annotations
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
-from maskwright.cli.errors import OutputError, UsageError
+from maskwright.cli.errors import UsageError
+from maskwright.cli.formats import ebnf_grammar, regex_grammar, schema_text
 from maskwright.cli.loading import load_model
+from maskwright.cli.output import write_text
 from maskwright.errors import GrammarError
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ def run_generate(arguments: Namespace) -> int:
             max_tokens=arguments.max_tokens,
             temperature=arguments.temperature,
             seed=arguments.seed,
-            on_text=None if arguments.json else _write_text,
+            on_text=None if arguments.json else write_text,
         )
     except GrammarError as error:
         raise _with_origin(error, _origin(arguments)) from error
     if arguments.json:
-        _write_text(json.dumps(_as_object(result), ensure_ascii=False))
-    _write_text("\n")
+        write_text(json.dumps(_as_object(result), ensure_ascii=False))
+    write_text("\n")
     _report(result)
     return exit_codes.OK if result.finish_reason == "stop" else exit_codes.CUT_OFF
 
@@ -70,21 +71,13 @@ def _standard_input() -> str:
 
 def _output_format(arguments: Namespace) -> Any:
     """The format that the options ask for, or None; a faulty one is told before a model loads."""
-    origin = _origin(arguments)
-    if origin is None:
-        return None
-    from maskwright.grammar import Grammar
-
-    try:
-        if arguments.regex is not None:
-            return Grammar.from_regex(arguments.regex)
-        if arguments.ebnf is not None:
-            return Grammar.from_ebnf(_read(arguments.ebnf, "--ebnf"))
-        text = _read(arguments.schema, "--schema")
-        Grammar.from_json_schema(text)
-    except GrammarError as error:
-        raise _with_origin(error, origin) from error
-    return text  # under a schema, and not a grammar, the answer is parsed
+    if arguments.regex is not None:
+        return regex_grammar(arguments.regex, "--regex")
+    if arguments.ebnf is not None:
+        return ebnf_grammar(arguments.ebnf, "--ebnf")
+    if arguments.schema is not None:  # under a schema, and not a grammar, the answer is parsed
+        return schema_text(arguments.schema, "--schema")
+    return None
 
 
 def _origin(arguments: Namespace) -> str | None:
@@ -95,32 +88,9 @@ def _origin(arguments: Namespace) -> str | None:
     return name
 
 
-def _read(name: str, option: str) -> str:
-    if not name or name.lstrip().startswith(("{", "[")) or "::=" in name:
-        raise UsageError(
-            f"{option} is {name!r}; expected the name of a file: put the text into a file"
-        )
-    try:
-        return Path(name).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not UTF-8 text: {error}") from error
-
-
 def _with_origin(error: GrammarError, origin: str | None) -> Exception:
     """The error with what the format comes from in front of its message."""
     return error if origin is None else UsageError(f"{origin}: {error}")
-
-
-def _write_text(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"cannot write to standard output: {error.strerror or error}") from error
 
 
 def _as_object(result: Result) -> dict[str, Any]:

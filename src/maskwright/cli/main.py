@@ -90,6 +90,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from maskwright.cli.check import run_check
 
         return run_check(arguments)
+    if arguments.command == "chat":
+        from maskwright.cli.chat import run_chat
+
+        return run_chat(arguments)
     from maskwright.cli.generate import run_generate
 
     return run_generate(arguments)
@@ -130,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_generate(commands.add_parser("generate", help="answer a prompt in a given format"))
+    _add_chat(commands.add_parser("chat", help="talk with a model, answers in given formats"))
     _add_check(commands.add_parser("check", help="examine a JSON Schema, and an instance of it"))
     _add_demo(commands.add_parser("demo", help="watch a small model fill in a JSON Schema"))
     return parser
@@ -154,6 +159,20 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         help="print one JSON object: text, parsed, finish_reason, usage",
     )
     _add_model_options(parser, max_tokens=512, temperature=0.0)
+
+
+def _add_chat(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Talk with a model, line by line. Answers go to standard output as they are written. "
+        "Lines that begin with a slash are commands; /help lists them. A format holds for all "
+        "answers until a command sets another; say in words what you want, too."
+    )
+    formats = parser.add_mutually_exclusive_group()
+    formats.add_argument("--schema", metavar="FILE|JSON", help="JSON Schema, or a file with one")
+    formats.add_argument("--regex", metavar="R", help="regular expression for whole answers")
+    formats.add_argument("--ebnf", metavar="FILE|TEXT", help="EBNF grammar, or a file with one")
+    parser.add_argument("--system", metavar="TEXT", help="system message before the conversation")
+    _add_model_options(parser, max_tokens=512, temperature=0.7)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

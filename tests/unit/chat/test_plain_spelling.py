@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from maskwright.chat import Session
-from maskwright.chat.engine import MaskwrightEngine
+from maskwright.chat import ChatEngine, Session
 from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.tokenizers import from_tokens
 from scripted_model import STOP, ScriptedModel
@@ -24,7 +23,8 @@ def _answer(schema: Any, script: Iterable[bytes]) -> str:
     tokens = [*_BYTES, *_WORDS, STOP]
     vocabulary = from_tokens(tokens, stop_token_ids=[len(tokens) - 1])
     model = ScriptedModel(script, vocabulary=vocabulary)
-    result = Session(model, MaskwrightEngine(vocabulary)).generate("hi", schema, max_tokens=40)
+    with Session(model) as session:
+        result = session.generate("hi", schema, max_tokens=40)
     assert result.finish_reason == "stop"
     return result.text
 
@@ -63,6 +63,24 @@ def test_u_after_an_open_backslash_is_left_out_in_free_strings() -> None:
 def test_an_escape_without_alternative_is_written(code_point: int) -> None:
     text = _answer({"const": f"a{chr(code_point)}b"}, [b'"', b"a", b"\\", b"u", b"0", b"0"])
     assert text.lower() == f'"a\\u{code_point:04x}b"'
+
+
+def test_if_all_tokens_lead_to_an_escape_one_is_chosen() -> None:
+    tokens = [b'"', b"a\\", b"b\\", b"u", b"0", b"1", STOP]
+    vocabulary = from_tokens(tokens, stop_token_ids=[6])
+    model = ScriptedModel([b'"', b"b\\"], vocabulary=vocabulary)
+    model.tokenize = lambda _text: [0]  # type: ignore[method-assign]
+    model._split = lambda seen: ("", seen[1:])  # type: ignore[method-assign]
+    with ChatEngine(model) as engine:
+        completion = engine.complete(
+            messages=[{"role": "user", "content": "hi"}],
+            response_format={"type": "json_object", "schema": {"enum": ["a\1", "b\1"]}},
+            logprobs=True,
+            top_logprobs=5,
+            temperature=0,
+        )
+    assert completion.text == r'"b\u0001"'
+    assert [data for _, data, _ in completion.choices[0].tokens[1].top] == [b"b\\", b"a\\"]
 
 
 def test_grammars_are_left_alone() -> None:

@@ -3,77 +3,131 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from maskwright import Grammar
 from maskwright.chat import LlamaCppModel, MissingDependencyError, Session, load
 from maskwright.chat import embedded as embedded_module
 from maskwright.chat.embedded import embedded_model_path
-from scripted_model import ScriptedModel, Texts, TextsEngine
+from scripted_model import ScriptedModel
+
+Make = Callable[..., Session]
 
 
-def _session(*script: int | bytes) -> Session:
-    model = ScriptedModel(script)
-    return Session(model, TextsEngine(model.vocabulary))
+@pytest.fixture
+def session_of() -> Iterator[Make]:
+    """Makes sessions with scripted models."""
+    sessions: list[Session] = []
+
+    def make(*script: int | bytes, **options: Any) -> Session:
+        sessions.append(Session(ScriptedModel(script, **options)))
+        return sessions[-1]
+
+    yield make
+    for session in sessions:
+        session.close()
 
 
-def test_free_text_needs_no_machinery() -> None:
-    model = ScriptedModel([b"abc"])
-    result = Session(model).generate("hi")
-    assert result.text == "abc"
-    assert result.parsed is None
-    assert result.finish_reason == "stop"
-    assert bytes(model.evaluated[0]) == b"<user>hi"
+def test_free_text(session_of: Make) -> None:
+    session = session_of(b"abc")
+    result = session.generate("hi")
+    assert (result.text, result.parsed, result.finish_reason) == ("abc", None, "stop")
+    assert bytes(session.model.evaluated[0]) == b"<user>hi"  # type: ignore[attr-defined]
 
 
-def test_messages_are_rendered() -> None:
-    session = _session(b"a")
+def test_messages_are_rendered(session_of: Make) -> None:
+    session = session_of(b"a")
     session.generate([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
     assert bytes(session.model.evaluated[0]) == b"<system>S<user>U"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("schema", [{"enum": [True, "x"]}, '{"enum": [true, "x"]}'])
-def test_schema_gives_the_parsed_value(schema: Any) -> None:
-    result = _session(b"ab", b"true").generate("hi", schema)
-    assert result.text in ("true", '"x"')
-    assert result.parsed == {"true": True, '"x"': "x"}[result.text]
+@pytest.mark.parametrize("script", [[b"true"], [b'"', b"x", b'"']])
+def test_schema_gives_the_parsed_value(session_of: Make, schema: Any, script: Any) -> None:
+    result = session_of(*script).generate("hi", schema)
+    assert result.parsed == {b"true": True, b'"': "x"}[script[0]]
+    assert result.text == b"".join(script).decode()
 
 
-def test_model_class_gives_an_instance() -> None:
+def test_model_class_gives_an_instance(session_of: Make) -> None:
     pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
 
     class Flag(pydantic.BaseModel):  # type: ignore[name-defined,misc]
         a: bool = False
 
-    result = _session(b"{", b'"').generate("hi", Flag)
-    assert result.text == '{"a": true}'
+    text = '{"a": true}'
+    result = session_of(*(bytes([byte]) for byte in text.encode())).generate("hi", Flag)
+    assert result.text == text
     assert result.parsed == Flag(a=True)
 
 
-def test_grammar_gives_text_only() -> None:
-    result = _session(b"true").generate("hi", Texts((b"true",)))
-    assert result.text == "true"
-    assert result.parsed is None
+def test_grammar_gives_text_only(session_of: Make) -> None:
+    result = session_of(b"true").generate("hi", Grammar.from_regex("true|ab"))
+    assert (result.text, result.parsed) == ("true", None)
 
 
-def test_cut_off_text_is_not_parsed() -> None:
-    result = _session(b'"').generate("hi", {"enum": ["long text"]}, max_tokens=2)
+def test_cut_off_text_is_not_parsed(session_of: Make, monkeypatch: Any) -> None:
+    monkeypatch.setattr("maskwright.chat.grammar_pool._set_budget", lambda *_: None)
+    result = session_of(b'"').generate("hi", {"enum": ["long text"]}, max_tokens=2)
     assert result.finish_reason == "length"
     assert result.parsed is None
     assert len(result.token_ids) == 2
 
 
-def test_sampling_parameters_are_checked_before_anything_runs() -> None:
-    session = _session(b"a")
-    with pytest.raises(ValueError, match="top_p"):
-        session.generate("hi", top_p=2)
+def test_parameters_are_checked_before_anything_runs(session_of: Make) -> None:
+    session = session_of(b"a")
+    for fields in ({"top_p": 2}, {"max_tokens": 0}):
+        with pytest.raises(ValueError, match=next(iter(fields))):
+            session.generate("hi", **fields)
     assert session.model.evaluated == []  # type: ignore[attr-defined]
 
 
-def test_seed_repeats() -> None:
-    runs = [_session().generate("hi", temperature=5.0, seed=s, max_tokens=20) for s in (1, 1, 2)]
+def test_seed_repeats(session_of: Make) -> None:
+    session = session_of()
+    runs = [session.generate("hi", temperature=5.0, seed=s, max_tokens=20) for s in (1, 1, 2)]
     assert runs[0].token_ids == runs[1].token_ids != runs[2].token_ids
+
+
+def test_text_and_tokens_are_told_as_they_come(session_of: Make) -> None:
+    euro = [bytes((byte,)) for byte in "\u20ac".encode()]
+    session = session_of(b"a", *euro, b"\xc3", b"\xa9", b"\xc3\xa9x")
+    pieces: list[str] = []
+    seen: list[tuple[int, bytes]] = []
+    result = session.generate(
+        "hi", on_text=pieces.append, on_token=lambda i, data: seen.append((i, data))
+    )
+    assert pieces == ["a", "\u20ac", "\u00e9", "\u00e9x"]
+    assert result.text == "".join(pieces)
+    assert tuple(i for i, _ in seen) == result.token_ids
+    assert [data for _, data in seen][-2:] == [b"\xc3\xa9x", b""]
+
+
+def test_usage_adds_up(session_of: Make) -> None:
+    usage = session_of(b"abc").generate("hi", Grammar.from_regex("abc|ab")).usage
+    parts = usage.prompt_seconds + usage.model_seconds + usage.mask_seconds + usage.sample_seconds
+    assert 0 < parts <= usage.total_seconds
+    assert 0 < usage.mask_share < 1
+    assert usage.compile_seconds > 0
+    assert (usage.prompt_tokens, usage.completion_tokens) == (8, 2)
+    assert usage.as_dict()["tokens_per_second"] == usage.tokens_per_second > 0
+
+
+def test_an_interruption_reaches_the_caller(session_of: Make) -> None:
+    pieces: list[str] = []
+
+    def interrupt(text: str) -> None:
+        pieces.append(text)
+        if len(pieces) == 2:
+            raise KeyboardInterrupt
+
+    session = session_of(*[b"a"] * 9)
+    with pytest.raises(KeyboardInterrupt):
+        session.generate("hi", on_text=interrupt)
+    assert pieces == ["a", "a"]
+    assert session.generate("hi").text == "a" * 9  # the model is free again
 
 
 def test_load_takes_a_model() -> None:

@@ -7,55 +7,37 @@ import io
 import json
 import subprocess
 import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from maskwright.chat import MissingDependencyError, Session
 from maskwright.chat import session as session_module
+from maskwright.chat.grammar_pool import GrammarPool
+from maskwright.chat.response_format import SchemaFormat
 from maskwright.cli import main
-from maskwright.errors import GrammarSyntaxError, InvalidSchemaError
-from scripted_model import ScriptedModel, Texts, TextsEngine
+from maskwright.errors import InvalidSchemaError
+from scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
 @pytest.fixture
-def use(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedModel]:
+def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ScriptedModel]]:
     """Put a scripted model behind the commands."""
+    sessions: list[Session] = []
 
-    def install(*script: int | bytes, engine: Any = None, **options: Any) -> ScriptedModel:
+    def install(*script: int | bytes, **options: Any) -> ScriptedModel:
         model = ScriptedModel(script, **options)
-        session = Session(model, engine or TextsEngine(model.vocabulary))
-        monkeypatch.setattr(session_module, "load", lambda _path: session)
+        sessions.append(Session(model))
+        monkeypatch.setattr(session_module, "load", lambda _path: sessions[-1])
         return model
 
-    return install
-
-
-@pytest.fixture
-def grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for the grammar classes: a grammar is the set of its lines."""
-
-    class Grammar:
-        @staticmethod
-        def from_regex(pattern: str) -> Texts:
-            return Texts(tuple(pattern.encode().split(b"|")))
-
-        @staticmethod
-        def from_ebnf(text: str) -> Texts:
-            if "?" in text:
-                raise GrammarSyntaxError(
-                    "no question, please", code="x", source=text, offset=text.index("?")
-                )
-            return Texts(tuple(text.encode().splitlines()))
-
-    module = ModuleType("maskwright.grammar")
-    module.Grammar = Grammar  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "maskwright.grammar", module)
+    yield install
+    for session in sessions:
+        session.close()
 
 
 def _schema_file(tmp_path: Path, text: str = '{"enum": ["abc", true]}') -> str:
@@ -106,31 +88,29 @@ def test_non_ascii_text(use: Any, capsys: Any) -> None:
     assert capsys.readouterr().out == "\u00e9x\n"
 
 
-@pytest.mark.usefixtures("grammar")
 def test_regex(use: Any, capsys: Any) -> None:
     use(b"x")
     assert main(["generate", "hi", "--regex", "ab|true"]) == 0
     assert capsys.readouterr().out.strip() in ("ab", "true")
 
 
-@pytest.mark.usefixtures("grammar")
 def test_ebnf(use: Any, tmp_path: Path, capsys: Any) -> None:
     use(b"true")
     path = tmp_path / "g.ebnf"
-    path.write_text("true\nab\n")
+    path.write_text('root ::= "true" | "ab"')
     assert main(["generate", "hi", "--ebnf", str(path)]) == 0
     assert capsys.readouterr().out == "true\n"
 
 
-@pytest.mark.usefixtures("grammar")
 def test_bad_grammar_is_shown_with_file_and_place(use: Any, tmp_path: Path, capsys: Any) -> None:
     use()
     path = tmp_path / "g.ebnf"
-    path.write_text("a\nwhat?\n")
+    path.write_text('root ::= "a"\nb = "what"\n')
     assert main(["generate", "hi", "--ebnf", str(path)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"maskwright: {path}: no question, please at line 2, column 5\n  what?\n" in err
+    assert err.startswith(f"maskwright: {path}: ")
+    assert 'at line 2, column 3\n  b = "what"\n    ^' in err
     assert "Traceback" not in err
 
 
@@ -160,15 +140,17 @@ def test_bad_schema_is_told_before_a_model_is_loaded(
     assert message in err
 
 
-def test_refusal_by_the_engine_names_the_file(use: Any, tmp_path: Path, capsys: Any) -> None:
-    class Refusing(TextsEngine):
-        def compile(self, output_format: Any) -> Any:
-            raise InvalidSchemaError(f"cannot: {output_format}", code="x", pointer="#")
+def test_refusal_by_the_engine_names_the_file(
+    use: Any, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise InvalidSchemaError("cannot", code="x", pointer="#")
 
-    use(engine=Refusing(ScriptedModel().vocabulary))
+    use()
+    monkeypatch.setattr(GrammarPool, "acquire", refuse)
     name = _schema_file(tmp_path, "true")
     assert main(["generate", "hi", "--schema", name]) == 2
-    assert capsys.readouterr().err == f"maskwright: {name}: cannot: true\n"
+    assert capsys.readouterr().err == f"maskwright: {name}: cannot\n"
 
 
 def test_bad_regex_names_the_option(capsys: Any) -> None:
@@ -325,25 +307,36 @@ def test_version_and_help(capsys: Any) -> None:
     assert main(["generate", "--help"]) == 0
 
 
-class _DemoEngine(TextsEngine):
-    """Compiles the schema of the demo to one instance of it."""
-
-    instance: ClassVar[dict[str, Any]] = {
-        "name": "Ren\u00e9e",
-        "age": 40,
-        "occupation": "keeper",
-        "skills": ["one", "two", "three"],
-        "home": {"town": "Brest", "country": "France"},
-    }
-
-    def compile(self, output_format: Any) -> Any:
-        assert "properties" in output_format
-        return super().compile({"enum": [self.instance]})
+INSTANCE: dict[str, Any] = {
+    "name": "Ren\u00e9e",
+    "age": 40,
+    "occupation": "keeper",
+    "skills": ["one", "two", "three"],
+    "home": {"town": "Brest", "country": "France"},
+}
 
 
-def test_demo_shows_tokens_result_and_cost(use: Any, capsys: Any) -> None:
-    use(engine=_DemoEngine(ScriptedModel().vocabulary))
-    assert main(["demo", "--seed", "1"]) == 0
+@pytest.fixture
+def demo(use: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put a model behind the demo that writes an instance, whatever the schema of the demo says."""
+
+    def install(**members: Any) -> None:
+        text = json.dumps({**INSTANCE, **members}, ensure_ascii=False)
+        use(*(bytes([byte]) for byte in text.encode()))
+
+        def compile_instance(_format: Any, compiler: Any, *, any_whitespace: bool) -> Any:
+            assert "properties" in _format.schema
+            assert not any_whitespace
+            return compiler.compile_json_schema(True)  # so that a wrong one can be written
+
+        monkeypatch.setattr(SchemaFormat, "compile", compile_instance)
+
+    return install
+
+
+def test_demo_shows_tokens_result_and_cost(demo: Any, capsys: Any) -> None:
+    demo()
+    assert main(["demo", "--seed", "1", "--temperature", "0"]) == 0
     out = capsys.readouterr().out
     assert '{|"|n|a|m|e|"' in out
     assert "|\u00e9|" in out
@@ -353,16 +346,16 @@ def test_demo_shows_tokens_result_and_cost(use: Any, capsys: Any) -> None:
     assert "jsonschema finds it valid" in out
 
 
-def test_demo_tells_a_wrong_result(use: Any, monkeypatch: Any, capsys: Any) -> None:
+def test_demo_tells_a_wrong_result(demo: Any, capsys: Any) -> None:
     pytest.importorskip("jsonschema", reason="jsonschema is not installed")
-    monkeypatch.setitem(_DemoEngine.instance, "age", 4)
-    use(engine=_DemoEngine(ScriptedModel().vocabulary))
-    assert main(["demo"]) == 1
+    demo(age=4)
+    assert main(["demo", "--temperature", "0"]) == 1
     assert "finds it WRONG" in capsys.readouterr().out
 
 
-def test_demo_cut_off(use: Any, capsys: Any) -> None:
-    use(engine=_DemoEngine(ScriptedModel().vocabulary))
+def test_demo_cut_off(demo: Any, capsys: Any, monkeypatch: Any) -> None:
+    demo()
+    monkeypatch.setattr("maskwright.chat.grammar_pool._set_budget", lambda *_: None)
     assert main(["demo", "--max-tokens", "5"]) == 3
     assert "Cut off" in capsys.readouterr().out
 

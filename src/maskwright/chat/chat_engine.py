@@ -1,0 +1,246 @@
+"""The chat engine: requests as OpenAI's API has them, run on a model of this machine.
+
+Idea: the engine checks a request in the calling thread, hands it to the scheduler's thread, which
+alone uses the model, and gives the caller something to read events from. Everything else is in the
+modules for it: request, response_format, scheduler, decoder, streams.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from maskwright.chat.choice import ModelTokens
+from maskwright.chat.choice_maker import ChoiceMaker
+from maskwright.chat.completion import ChatCompletion, Header
+from maskwright.chat.decoder import Decoder
+from maskwright.chat.errors import RequestError, SamplingError
+from maskwright.chat.grammar_pool import GrammarPool
+from maskwright.chat.job import Event, Job
+from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
+from maskwright.chat.plain_spelling import PlainSpelling
+from maskwright.chat.request import ChatRequest
+from maskwright.chat.scheduler import Scheduler
+from maskwright.chat.streams import (
+    AsyncChatStream,
+    AsyncDeltaStream,
+    ChatStream,
+    ChunkMaker,
+    DeltaStream,
+    Gathering,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from maskwright.chat.model import LanguageModel
+    from maskwright.chat.sampling import SamplingParameters
+
+Request = ChatRequest | Mapping[str, Any]
+
+
+class ChatEngine:
+    r"""Answers chat requests with a model, many at a time, each held to its format.
+
+    Safe to use from several threads. The model belongs to a thread of the engine until `close`.
+
+    Args:
+        model: The model.
+        model_name: What answers call it.
+        any_whitespace: Whether JSON may have whitespace between any two tokens; else it has one
+            fixed layout, in which a small model cannot spend its tokens on whitespace.
+        plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come.
+        jump_forward: Also append text that every continuation has without asking the model, as the
+            tokens that the tokenizer would make of it. Faster; the model could have spelled the
+            same text in other tokens. A single allowed token is never asked for, whatever this is.
+            Without effect where the vocabulary has no encoder.
+        prefill_chunk: The most tokens of prompts in one call of the model: what a long prompt
+            keeps the others waiting for.
+        cache_limit_bytes: What compiled grammars may take; -1: no limit.
+
+    Raises:
+        TokenizerError: The vocabulary cannot be used.
+        ValueError: ``prefill_chunk`` is below 1.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        *,
+        model_name: str = "maskwright",
+        any_whitespace: bool = False,
+        plain_spelling: bool = True,
+        jump_forward: bool = False,
+        prefill_chunk: int = 256,
+        cache_limit_bytes: int = 512 << 20,
+    ) -> None:
+        if prefill_chunk < 1:
+            raise ValueError(f"prefill_chunk is {prefill_chunk}; expected at least 1")
+        vocabulary = model.vocabulary
+        self._model_name = model_name
+        self._vocab_size = vocabulary.vocab_size
+        self._max_sequences = model.max_sequences
+        texts = vocabulary.text_bytes()
+        grammars = GrammarPool(
+            vocabulary,
+            any_whitespace=any_whitespace,
+            cache_limit_bytes=cache_limit_bytes,
+            max_idle=model.max_sequences,
+        )
+        begin_choices = ChoiceMaker(
+            ModelTokens(texts, frozenset(vocabulary.stop_token_ids)),
+            PlainSpelling(texts) if plain_spelling else None,
+        )
+        self._scheduler = Scheduler(
+            model,
+            grammars,
+            Decoder(self._vocab_size, self._max_sequences, jump_forward=jump_forward),
+            begin_choices,
+            prefill_chunk=prefill_chunk,
+        )
+        self._close = weakref.finalize(self, self._scheduler.close)
+
+    def complete(
+        self,
+        request: Request | None = None,
+        *,
+        processors: Sequence[LogitProcessor] = (),
+        **fields: Any,
+    ) -> ChatCompletion:
+        """Answer a request, and return when the answer is there.
+
+        Args:
+            request: A `ChatRequest`, or an object with the fields of one.
+            processors: Functions that may change logits before the mask is applied; called in the
+                engine's thread.
+            **fields: Fields of the request, instead of an object or beside it.
+
+        Raises:
+            RequestError: The request cannot be run as it is; ``param`` says which field.
+            GrammarError: The format cannot be used; with the place and the reason.
+            LimitExceededError: The format is beyond a limit.
+            MatcherError: The format takes more tokens than ``max_tokens``; the message says how
+                many (``matcher-budget-too-small``).
+            ModelError: The prompt does not fit, or the model failed.
+            EngineClosedError: The engine is closed, or was meanwhile.
+        """
+        chat_request = _read(request, fields)
+        gathering = Gathering(chat_request, self._header())
+        with self.deltas(chat_request, processors=processors) as deltas:
+            for delta in deltas:
+                gathering.add(delta)
+        return gathering.completion(deltas.usage)
+
+    async def acomplete(
+        self,
+        request: Request | None = None,
+        *,
+        processors: Sequence[LogitProcessor] = (),
+        **fields: Any,
+    ) -> ChatCompletion:
+        """Answer a request, as `complete` does; cancelling the task cancels the request."""
+        chat_request = _read(request, fields)
+        gathering = Gathering(chat_request, self._header())
+        async with AsyncDeltaStream(self._starter(chat_request, processors)) as deltas:
+            async for delta in deltas:
+                gathering.add(delta)
+        return gathering.completion(deltas.usage)
+
+    def stream(
+        self,
+        request: Request | None = None,
+        *,
+        processors: Sequence[LogitProcessor] = (),
+        **fields: Any,
+    ) -> ChatStream:
+        """Answer a request chunk by chunk, as they are written.
+
+        The request begins at once; closing the stream, or forgetting it, cancels it. Arguments and
+        errors are those of `complete`; errors of a request that runs are raised by the iterator.
+        """
+        chat_request = _read(request, fields)
+        chunks = ChunkMaker(chat_request, self._header())
+        return ChatStream(self.deltas(chat_request, processors=processors), chunks)
+
+    def astream(
+        self,
+        request: Request | None = None,
+        *,
+        processors: Sequence[LogitProcessor] = (),
+        **fields: Any,
+    ) -> AsyncChatStream:
+        """Answer a request chunk by chunk, in the running event loop; see `stream`."""
+        chat_request = _read(request, fields)
+        chunks = ChunkMaker(chat_request, self._header())
+        deltas = AsyncDeltaStream(self._starter(chat_request, processors))
+        return AsyncChatStream(deltas, chunks)
+
+    def deltas(
+        self, request: ChatRequest, *, processors: Sequence[LogitProcessor] = ()
+    ) -> DeltaStream:
+        """Answer a request token by token: what `stream` and `complete` are made of."""
+        return DeltaStream(self._starter(request, processors))
+
+    def close(self) -> None:
+        """End all requests with an `EngineClosedError`; waits for the model's current call.
+
+        The model itself is left as it is. Closing twice does nothing.
+        """
+        self._close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _header(self) -> Header:
+        return Header(self._model_name)
+
+    def _starter(
+        self, request: ChatRequest, processors: Sequence[LogitProcessor]
+    ) -> Callable[[Callable[[Event], object]], Callable[[], object]]:
+        """What starts a request and returns what cancels it; checks what needs the model."""
+        if request.n > self._max_sequences:
+            raise RequestError(
+                f"n is {request.n}, and the model has {self._max_sequences} sequences; ask for "
+                "fewer choices, or load the model with more sequences",
+                code="request-too-many-choices",
+                param="n",
+            )
+        try:
+            processing = [
+                LogitProcessing(request.sampling, processors, vocab_size=self._vocab_size)
+                for _ in range(request.n)
+            ]
+        except SamplingError as error:
+            raise RequestError(str(error), code="request-field", param="logit_bias") from error
+
+        def start(sink: Callable[[Event], object]) -> Callable[[], object]:
+            keeps_raw = bool(processors) or _changes_logits(request.sampling)
+            job = Job(request, processing, keeps_raw, sink)
+            self._scheduler.submit(job)
+            return partial(_cancel, self, self._scheduler, job)
+
+        return start
+
+
+def _cancel(engine: ChatEngine, scheduler: Scheduler, job: Job) -> None:
+    """Cancel a request; the engine is named so that it lives as long as its requests."""
+    del engine
+    scheduler.cancel(job)
+
+
+def _read(request: Request | None, fields: dict[str, Any]) -> ChatRequest:
+    if isinstance(request, ChatRequest) and not fields:
+        return request
+    if isinstance(request, ChatRequest):
+        raise TypeError(f"fields {sorted(fields)} beside a ChatRequest; give one or the other")
+    return ChatRequest.read(request, **fields)
+
+
+def _changes_logits(sampling: SamplingParameters) -> bool:
+    penalties = (sampling.presence_penalty, sampling.frequency_penalty)
+    return bool(sampling.logit_bias) or any(penalties) or sampling.repetition_penalty != 1

@@ -1,0 +1,211 @@
+"""What ``response_format`` of a request may be, and how it becomes a compiled grammar.
+
+Idea: one small class per kind of format, and one table from ``type`` to the function that reads it:
+a new kind is a class, a reader and a line in `_READERS`. Reading checks the shape only; whether a
+schema or grammar can be used, the compiler says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from maskwright.chat.errors import RequestError
+from maskwright.grammar import Grammar
+
+if TYPE_CHECKING:
+    from maskwright.compiler import CompiledGrammar, GrammarCompiler
+
+_FIELD: Final = "response_format"
+
+
+class ResponseFormat:
+    """What an answer must be; the base class is free text."""
+
+    is_json: bool = False
+    """Whether all texts of the format are JSON."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether anything goes."""
+        return type(self) is ResponseFormat
+
+    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+        """Compile the format; not for free text.
+
+        Args:
+            compiler: The compiler of the model's vocabulary.
+            any_whitespace: For JSON: whitespace may stand between two tokens.
+
+        Raises:
+            GrammarError: The format cannot be used.
+            LimitExceededError: It is beyond a limit.
+        """
+        raise NotImplementedError
+
+
+TEXT: Final = ResponseFormat()
+"""Free text."""
+
+
+@dataclass(frozen=True)
+class SchemaFormat(ResponseFormat):
+    """JSON under a schema.
+
+    Attributes:
+        schema: Whatever `GrammarCompiler.compile_json_schema` takes; not to be changed while a
+            request with it runs.
+    """
+
+    schema: Any
+    is_json = True
+
+    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+        """Compile the schema."""
+        return compiler.compile_json_schema(self.schema, any_whitespace=any_whitespace)
+
+
+@dataclass(frozen=True)
+class RegexFormat(ResponseFormat):
+    """Text that a regular expression matches as a whole."""
+
+    pattern: str
+
+    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+        """Compile the pattern."""
+        del any_whitespace
+        return compiler.compile_regex(self.pattern)
+
+
+@dataclass(frozen=True)
+class GrammarFormat(ResponseFormat):
+    """Text of a grammar: EBNF, or a `maskwright.Grammar`."""
+
+    grammar: str | Grammar
+
+    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+        """Compile the grammar."""
+        del any_whitespace
+        return compiler.compile_grammar(self.grammar)
+
+
+def format_of(value: Any) -> ResponseFormat:
+    """Return the format for a Python object, as `Session.generate` takes it.
+
+    Args:
+        value: None for free text, a `ResponseFormat`, a `maskwright.Grammar`; anything else is a
+            schema.
+    """
+    if value is None:
+        return TEXT
+    if isinstance(value, ResponseFormat):
+        return value
+    return GrammarFormat(value) if isinstance(value, Grammar) else SchemaFormat(value)
+
+
+def read_response_format(value: Any) -> ResponseFormat:
+    """Read the field of a request.
+
+    Args:
+        value: None, a `ResponseFormat`, or an object with ``type``: ``"text"``; ``"json_object"``:
+            any JSON value, or one of ``schema``; ``"json_schema"``: with ``json_schema``, an
+            object with ``schema`` (``name``, ``description`` and ``strict`` change nothing: a
+            schema is always enforced); ``"grammar"``: with ``syntax`` (``"ebnf"`` or ``"regex"``)
+            and ``grammar``. A schema is an object, a Boolean or JSON text.
+
+    Raises:
+        RequestError: It is something else; with the field at fault.
+    """
+    if value is None or isinstance(value, ResponseFormat):
+        return TEXT if value is None else value
+    fields = _object(value, _FIELD)
+    kind = fields.pop("type", None)
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    if reader is None:
+        kinds = ", ".join(f'"{name}"' for name in _READERS)
+        raise _error(f"{kind!r}; expected one of {kinds}", f"{_FIELD}.type")
+    read = reader(fields)
+    _refuse_rest(fields, _FIELD)
+    return read
+
+
+def _read_text(fields: dict[str, Any]) -> ResponseFormat:
+    del fields
+    return TEXT
+
+
+def _read_json_object(fields: dict[str, Any]) -> ResponseFormat:
+    schema = fields.pop("schema", None)
+    return SchemaFormat(True if schema is None else _schema(schema, f"{_FIELD}.schema"))
+
+
+def _read_json_schema(fields: dict[str, Any]) -> ResponseFormat:
+    place = f"{_FIELD}.json_schema"
+    inner = _object(fields.pop("json_schema", None), place)
+    for name in ("name", "description"):
+        _optional(inner.pop(name, None), str, f"{place}.{name}", "text")
+    _optional(inner.pop("strict", None), bool, f"{place}.strict", "true or false")
+    schema = _schema(inner.pop("schema", None), f"{place}.schema")
+    _refuse_rest(inner, place)
+    return SchemaFormat(schema)
+
+
+def _read_grammar(fields: dict[str, Any]) -> ResponseFormat:
+    syntax = fields.pop("syntax", "ebnf")
+    text = fields.pop("grammar", None)
+    if not isinstance(text, str):
+        raise _error(f"a {_name(text)}; expected text", f"{_FIELD}.grammar")
+    if syntax == "ebnf":
+        return GrammarFormat(text)
+    if syntax == "regex":
+        return RegexFormat(text)
+    if syntax == "lark":
+        raise RequestError(
+            f'{_FIELD}.syntax is "lark", which is not supported yet; write the grammar as "ebnf"',
+            code="request-not-supported",
+            param=f"{_FIELD}.syntax",
+        )
+    raise _error(f'{syntax!r}; expected "ebnf" or "regex"', f"{_FIELD}.syntax")
+
+
+_READERS: Final[dict[str, Callable[[dict[str, Any]], ResponseFormat]]] = {
+    "text": _read_text,
+    "json_object": _read_json_object,
+    "json_schema": _read_json_schema,
+    "grammar": _read_grammar,
+}
+
+
+def _schema(value: Any, place: str) -> Any:
+    if isinstance(value, dict | bool | str):
+        return value
+    raise _error(f"a {_name(value)}; expected a JSON Schema: an object, a Boolean or text", place)
+
+
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _error(f"a {_name(value)}; expected an object", place)
+    return dict(value)
+
+
+def _optional(value: Any, kind: type, place: str, expected: str) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise _error(f"a {_name(value)}; expected {expected}", place)
+
+
+def _refuse_rest(fields: dict[str, Any], place: str) -> None:
+    for name in fields:
+        raise RequestError(
+            f"{place}.{name} is not known; expected nothing of that name",
+            code="request-unknown-field",
+            param=f"{place}.{name}",
+        )
+
+
+def _name(value: Any) -> str:
+    return "null" if value is None else type(value).__name__
+
+
+def _error(found: str, place: str) -> RequestError:
+    return RequestError(f"{place} is {found}", code="request-field", param=place)

@@ -1,0 +1,82 @@
+"""Formats as a command line names them: files, JSON text, patterns.
+
+Everything is checked here, so that a faulty format is told before a model is loaded or asked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maskwright.cli.errors import UsageError
+from maskwright.errors import GrammarError
+
+if TYPE_CHECKING:
+    from maskwright.grammar import Grammar
+
+
+def schema_text(argument: str, origin: str, *, may_be_text: bool = False) -> str:
+    """The text of a JSON Schema.
+
+    Args:
+        argument: The name of a file.
+        origin: What the user has called it, for messages.
+        may_be_text: Whether the argument may also be the schema itself.
+
+    Raises:
+        UsageError: There is no such file, or it is no schema that can be used.
+    """
+    from maskwright.grammar import Grammar
+
+    is_text = may_be_text and _looks_like_text(argument)
+    text = argument if is_text else read_file(argument, origin)
+    _checked(lambda: Grammar.from_json_schema(text), origin if is_text else argument)
+    return text
+
+
+def ebnf_grammar(argument: str, origin: str, *, may_be_text: bool = False) -> Grammar:
+    """A grammar in EBNF; arguments and errors as for `schema_text`."""
+    from maskwright.grammar import Grammar
+
+    is_text = may_be_text and _looks_like_text(argument)
+    text = argument if is_text else read_file(argument, origin)
+    grammar: Grammar = _checked(lambda: Grammar.from_ebnf(text), origin if is_text else argument)
+    return grammar
+
+
+def regex_grammar(pattern: str, origin: str) -> Grammar:
+    """The grammar of a regular expression; errors as for `schema_text`."""
+    from maskwright.grammar import Grammar
+
+    grammar: Grammar = _checked(lambda: Grammar.from_regex(pattern), origin)
+    return grammar
+
+
+def read_file(name: str, origin: str) -> str:
+    """The text of a file.
+
+    Raises:
+        UsageError: It cannot be read, or the name is no name but the text itself.
+    """
+    if not name or _looks_like_text(name):
+        raise UsageError(
+            f"{origin} is {name!r}; expected the name of a file: put the text into a file"
+        )
+    try:
+        return Path(name).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not UTF-8 text: {error}") from error
+
+
+def _looks_like_text(argument: str) -> bool:
+    """Whether an argument is a schema or a grammar, and not the name of a file."""
+    return argument.lstrip().startswith(("{", "[")) or "::=" in argument
+
+
+def _checked(make: Any, origin: str) -> Any:
+    try:
+        return make()
+    except GrammarError as error:
+        raise UsageError(f"{origin}: {error}") from error
