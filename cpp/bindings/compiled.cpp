@@ -26,9 +26,6 @@ std::shared_ptr<CompiledGrammar> compile(
     uint32_t max_targets, uint32_t max_clauses, uint32_t max_lang_states, std::size_t around_bytes,
     bool token_classes, bool clipping, bool sharing, std::shared_ptr<SharedMasks> shared_masks,
     const StopFlag* stop) {
-  if (shared_masks != nullptr && &shared_masks->vocabulary() != vocabulary.get()) {
-    throw std::invalid_argument("shared_masks are of another vocabulary");
-  }
   CompileLimits limits;
   limits.shortcuts = {token_classes, clipping, sharing};
   limits.rules.max_states = max_states;

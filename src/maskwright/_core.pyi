@@ -369,12 +369,12 @@ def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max
 
 STORED_VERSION: int = 1
 
-def store(compiled: CompiledGrammar, *, ir: bytes, fingerprint: bytes, exact: bool, narrowed: tuple[str, ...], loosened: tuple[tuple[str, ...], ...], ignored: tuple[str, ...]) -> bytes:
+def store(compiled: CompiledGrammar, *, ir: bytes, fingerprint: bytes, exact: bool, narrowed: tuple[str, ...], loosened: tuple[tuple[str, ...], ...], ignored: tuple[str, ...], include_masks: bool = False) -> bytes:
     """
     Return the stored form of a compiled grammar, with what it was compiled from. Releases the GIL.
     """
 
-def load(stored: bytes, vocabulary: Vocabulary, *, fingerprint: bytes, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000) -> tuple[CompiledGrammar, bytes, bool, tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
+def load(stored: bytes, vocabulary: Vocabulary, *, fingerprint: bytes, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, shared_masks: SharedMasks | None = None, trust_masks: bool = False) -> tuple[CompiledGrammar, bytes, bool, tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """
     Load a stored form: (grammar, ir, exact, narrowed, loosened, ignored). Releases the GIL.
     """

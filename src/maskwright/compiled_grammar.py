@@ -86,14 +86,13 @@ class CompiledGrammar:
     def serialize(self, include_masks: bool = False) -> bytes:
         """Return the stored form, from which `deserialize` loads the grammar again.
 
-        It depends on the grammar, the vocabulary and the limits of the compiler alone: states and
-        masks that matchers computed are not part of it.
+        It depends on the grammar, the vocabulary and the limits of the compiler alone, unless masks
+        are included.
 
         Args:
-            include_masks: Only False; a loaded grammar computes its masks when they are asked for.
-
-        Raises:
-            UnsupportedFeatureError: ``include_masks`` is True (``serialize-masks``).
+            include_masks: Include the masks that were computed so far, as far as grammars of a
+                compiler share masks; see the serialisation guide, **Stored masks**. Waits for a
+                matcher that computes one.
 
         Example:
             >>> from maskwright import TokenizerInfo
@@ -112,6 +111,7 @@ class CompiledGrammar:
         data: bytes | bytearray | memoryview,
         tokenizer_info: TokenizerInfo,
         *,
+        trust_masks: bool = False,
         max_states: int | None = None,
         max_targets: int | None = None,
         max_clauses: int | None = None,
@@ -123,6 +123,10 @@ class CompiledGrammar:
             data: The bytes. They may come from anywhere: everything is checked before it is used.
                 What a stored grammar may describe is up to who wrote it.
             tokenizer_info: The vocabulary that it was compiled for, or an equal one.
+            trust_masks: Use the masks that it includes, if it was written by this version. They
+                cannot be checked against the grammar: whoever wrote them decides which tokens are
+                allowed, so they must come from somebody whom you trust. Without it they are
+                left, and computed again.
             max_states: The largest limit of that name that it may have been compiled under; None:
                 the default of `GrammarCompiler`.
             max_targets: See there.
@@ -140,9 +144,25 @@ class CompiledGrammar:
         """
         check_tokenizer_info(tokenizer_info)
         limits = checked_limits((max_states, max_targets, max_clauses, max_lang_states))
-        core, ir, certificate = load_compiled(data, tokenizer_info, limits)
+        return cls._load(data, tokenizer_info, limits, trust_masks=bool(trust_masks))
+
+    @classmethod
+    def _load(
+        cls,
+        data: bytes | bytearray | memoryview,
+        tokenizer_info: TokenizerInfo,
+        limits: dict[str, int],
+        *,
+        key: Hashable = None,
+        shared_masks: _core.SharedMasks | None = None,
+        trust_masks: bool = False,
+    ) -> CompiledGrammar:
+        """Load a grammar for a cache where it has a key, and that shares masks."""
+        core, ir, certificate = load_compiled(
+            data, tokenizer_info, limits, shared_masks=shared_masks, trust_masks=trust_masks
+        )
         grammar = Grammar(ir, certificate)
-        core.around_bytes = object_bytes(grammar, None)
+        core.around_bytes = object_bytes(grammar, key)
         return cls(core, grammar, tokenizer_info)
 
     def serialize_json(self) -> str:
@@ -164,7 +184,8 @@ class CompiledGrammar:
             InvalidJSONError: It is no JSON (``invalid-json``).
             MaskwrightError: What `deserialize` raises.
         """
-        return cls.deserialize(compiled_from_json(json_string), tokenizer_info, **limits)
+        data = compiled_from_json(json_string)
+        return cls.deserialize(data, tokenizer_info, trust_masks=False, **limits)
 
     def __reduce__(self) -> tuple[Any, ...]:
         limits = self._core.limits()
@@ -195,7 +216,7 @@ def _load_pickled(
     data: bytes, tokenizer_info: TokenizerInfo, limits: dict[str, int]
 ) -> CompiledGrammar:
     """Load under the limits that it was compiled under: whoever unpickles trusts the source."""
-    return CompiledGrammar.deserialize(data, tokenizer_info, **limits)
+    return CompiledGrammar.deserialize(data, tokenizer_info, trust_masks=False, **limits)
 
 
 def check_tokenizer_info(tokenizer_info: object) -> None:

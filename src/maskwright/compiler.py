@@ -36,12 +36,14 @@ from .compiled_grammar import (
     further_key_bytes,
     object_bytes,
 )
+from .disk_cache import DiskCache, DiskCacheStats
 from .errors import CompileTimeoutError, GrammarError
 from .generations import Generation, PastGenerations
 from .precompute import MODES, Budget, Mode, Precomputer
 from .work_pool import WorkPool
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
     from .computation import Computation
@@ -54,6 +56,7 @@ __all__ = [
     "CompileFuture",
     "CompiledGrammar",
     "CompilerStats",
+    "DiskCacheStats",
     "GrammarCompiler",
     "MaskTable",
 ]
@@ -80,6 +83,7 @@ class CompilerStats:
         precomputing: Grammars whose masks are being computed ahead, or wait for it.
         hits_by_meaning: Hits of ``grammars`` for which the front-end ran: another source had
             come to the same grammar.
+        disk_cache: The disk cache, None without one. What it answers is a miss of ``grammars``.
     """
 
     grammars: CacheStats
@@ -92,6 +96,7 @@ class CompilerStats:
     detached_bytes: int
     precomputing: int
     hits_by_meaning: int
+    disk_cache: DiskCacheStats | None
 
 
 class GrammarCompiler:
@@ -120,6 +125,11 @@ class GrammarCompiler:
         precompute_bytes: Size up to which a grammar may grow by it.
         mask_table_bytes: Memory that `mask_table` may take, outside the limit of the cache. Masks
             that come when it is full have no id.
+        disk_cache: A folder in which compiled grammars are kept for later processes and those
+            beside this one; it must be one that only those whom you trust can write. None: they
+            are not. See the serialisation guide, **Disk cache**.
+        disk_cache_limit_bytes: What they may take there, least recently used out first; -1: no
+            limit.
         max_states: Limit on the automaton positions of a grammar's rules; None: the default.
         max_targets: Limit on the distinct conjunctions of schemas that apply at one place.
         max_clauses: Limit on the alternatives of one such conjunction.
@@ -127,8 +137,10 @@ class GrammarCompiler:
 
     Raises:
         TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
-        ValueError: A limit is not positive, ``cache_limit_bytes`` is below -1, or ``precompute`` is
+        ValueError: A limit is not positive, the limit of a cache is below -1, or ``precompute`` is
             none of the three, or ``mask_table_bytes`` is negative.
+        DiskCacheError: ``disk_cache`` is no folder (``disk-cache-folder``), or the database in it
+            is damaged or none of this package (``disk-cache-foreign``, ``disk-cache-version``).
 
     Example:
         >>> from maskwright import TokenizerInfo
@@ -152,6 +164,8 @@ class GrammarCompiler:
         precompute_seconds: float = 1.0,
         precompute_bytes: int = 16 << 20,
         mask_table_bytes: int = 64 << 20,
+        disk_cache: str | os.PathLike[str] | None = None,
+        disk_cache_limit_bytes: int = 1 << 30,
         max_states: int | None = None,
         max_targets: int | None = None,
         max_clauses: int | None = None,
@@ -161,12 +175,8 @@ class GrammarCompiler:
         del enable_dynamic_compilation
         if max_threads < 1:
             raise ValueError(f"max_threads is {max_threads}; expected at least 1")
-        if isinstance(cache_limit_bytes, bool) or not isinstance(cache_limit_bytes, int):
-            raise TypeError(
-                f"cache_limit_bytes is a {type(cache_limit_bytes).__name__}; expected an int"
-            )
-        if cache_limit_bytes < -1:
-            raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
+        _check_cache_limit("cache_limit_bytes", cache_limit_bytes)
+        _check_cache_limit("disk_cache_limit_bytes", disk_cache_limit_bytes)
         if precompute not in MODES:
             raise ValueError(f"precompute is {precompute!r}; expected one of {', '.join(MODES)}")
         if not precompute_seconds > 0:
@@ -196,6 +206,11 @@ class GrammarCompiler:
         )
         self._past = PastGenerations()
         self._cache_enabled = bool(cache_enabled)
+        self._disk_cache: DiskCache | None = None
+        if disk_cache is not None:
+            self._disk_cache = DiskCache(
+                disk_cache, disk_cache_limit_bytes, tokenizer_info, self._limits
+            )
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
@@ -367,6 +382,17 @@ class GrammarCompiler:
             with suppress(RuntimeError):  # no thread: freed in this one
                 self._pool.submit(past.free)
 
+    def clear_disk_cache(self) -> None:
+        """Delete what is in the disk cache, of all compilers and versions that use the folder's.
+
+        Nothing happens without one. What is compiled stays in memory; see `clear_cache`.
+
+        Raises:
+            DiskCacheError: The disk doesn't allow it (``disk-cache-clear``).
+        """
+        if self._disk_cache is not None:
+            self._disk_cache.clear()
+
     def get_cache_size_bytes(self) -> int:
         """Return the memory of the cached grammars and of what they share, never above the limit.
 
@@ -392,6 +418,7 @@ class GrammarCompiler:
             detached_bytes=self._past.bytes(),
             precomputing=precomputing,
             hits_by_meaning=self._cache.hits_by_meaning,
+            disk_cache=None if self._disk_cache is None else self._disk_cache.stats(),
             **totals,
         )
 
@@ -402,7 +429,15 @@ class GrammarCompiler:
     def _make(
         self, request: CompileRequest, computation: Computation[CompiledGrammar, Generation]
     ) -> CompiledGrammar:
-        """Compile what is not in the cache by its key."""
+        """Compile what is not in the cache by its key, or load it from the disk cache."""
+        disk_cache = None if request.key is None else self._disk_cache
+        if disk_cache is not None:
+            loaded = disk_cache.load(request.key, _shared_masks(computation))
+            if loaded is not None:
+                found = computation.share(
+                    loaded.grammar.ir, partial(self._finish, loaded, computation)
+                )
+                return found.in_form_of(loaded.grammar)
         grammar = request.make_grammar()
         build = partial(self._build, grammar, computation)
         try:
@@ -412,30 +447,52 @@ class GrammarCompiler:
             if located is error:
                 raise
             raise located from None
-        return compiled.in_form_of(grammar)
+        compiled = compiled.in_form_of(grammar)
+        if disk_cache is not None:
+            disk_cache.store(request.key, compiled)
+        return compiled
 
     def _build(
         self, grammar: Grammar, computation: Computation[CompiledGrammar, Generation]
     ) -> CompiledGrammar:
         """Compile what is not in the cache at all."""
-        generation, stop = computation.generation, computation.stop
         core = _core.compile(
             grammar.ir,
             self._tokenizer_info._core,  # noqa: SLF001  of this package
             around_bytes=object_bytes(grammar, computation.key),
-            shared_masks=None if generation is None else generation.shared_masks,
-            stop=stop,
+            shared_masks=_shared_masks(computation),
+            stop=computation.stop,
             **self._limits,
         )
-        core.use_mask_table((generation or self._cache.generation).mask_table)
-        compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
+        return self._finish(CompiledGrammar(core, grammar, self._tokenizer_info), computation)
+
+    def _finish(
+        self, compiled: CompiledGrammar, computation: Computation[CompiledGrammar, Generation]
+    ) -> CompiledGrammar:
+        """Give a new grammar what those of the compiler share, and compute its masks ahead."""
+        core = compiled._core  # noqa: SLF001  of this package
+        core.use_mask_table((computation.generation or self._cache.generation).mask_table)
         if self._precomputer is None:
             return compiled
         if self._precompute == "eager":
-            self._precomputer.run(compiled, lambda: not stop.is_set)
+            self._precomputer.run(compiled, lambda: not computation.stop.is_set)
         else:
             self._precomputer.start(compiled)
         return compiled
+
+
+def _check_cache_limit(name: str, limit: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise TypeError(f"{name} is a {type(limit).__name__}; expected an int")
+    if limit < -1:
+        raise ValueError(f"{name} is {limit}; expected -1 or more")
+
+
+def _shared_masks(
+    computation: Computation[CompiledGrammar, Generation],
+) -> _core.SharedMasks | None:
+    generation = computation.generation
+    return None if generation is None else generation.shared_masks
 
 
 def _check_timeout(timeout_seconds: object) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "CompileTimeoutError",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "DiskCacheError",
     "DraftTreeError",
     "GrammarError",
     "GrammarSyntaxError",
@@ -309,6 +310,10 @@ class DeserializeFormatError(MaskwrightError, ValueError, RuntimeError):
 
 class DeserializeVersionError(MaskwrightError, ValueError, RuntimeError):
     """A stored form of another format version."""
+
+
+class DiskCacheError(MaskwrightError, RuntimeError):
+    """A folder or file that cannot be a disk cache, or cannot be cleared."""
 
 
 class BitmaskError(MaskwrightError, ValueError, RuntimeError):

@@ -2,7 +2,7 @@
 
 Each shortcut is left out on its own and all together, over the corpus and some schemas made for
 them; the oracle holds each time, and the masks along one walk are equal. So it is with masks that
-all grammars before have left in one store.
+all grammars before have left in one store, and with those that were stored with the grammar.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from typing import Any
 
 import pytest
 
-from core_adapter import CORE, CoreMatcher, compile_core, core_vocabulary
+from core_adapter import (
+    CORE,
+    CoreMatcher,
+    compile_core,
+    core_vocabulary,
+    stored_and_loaded,
+)
 from corpus import compile_source, corpus_cases
 from oracle import Oracle
 from vocabularies import TestVocabulary, make_vocabulary, vocabulary
@@ -101,6 +107,9 @@ def check(ir: bytes, tokens: TestVocabulary, source: str, seeds: range) -> None:
     with_all = compile_core(ir, tokens)
     ways = {f"without {what}": compile_core(ir, tokens, **left) for what, left in LEFT_OUT.items()}
     ways["with shared masks"] = compile_core(ir, tokens, shared_masks=shared_masks(tokens))
+    for way, walked in (("alone", compile_core(ir, tokens)), ("shared", ways["with shared masks"])):
+        masks_along(walked, tokens, seeds.start)
+        ways[f"with masks stored {way}"] = stored_and_loaded(walked, ir, tokens, masks=True)
     for way, other in ways.items():
         for seed in seeds:
             text = f"{source} {way}, seed {seed}"

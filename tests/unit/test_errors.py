@@ -26,6 +26,7 @@ SAMPLES = [
     e.BitmaskError("m", code="c"),
     e.MatcherError("m", code="c"),
     e.BatchError("m", code="c"),
+    e.DiskCacheError("m", code="c"),
     e.DraftTreeError("m", code="c"),
     e.CompileTimeoutError("regex", 0.5),
 ]
@@ -51,7 +52,7 @@ def test_bases() -> None:
             e.MissingDependencyError,
             e.CompileTimeoutError,
         )
-        is_plain = no_runtime_error or type(error) is e.MatcherError
+        is_plain = no_runtime_error or type(error) in (e.MatcherError, e.DiskCacheError)
         assert isinstance(error, ValueError) is not is_plain
         assert isinstance(error, TimeoutError) is (type(error) is e.CompileTimeoutError)
         assert isinstance(error, RuntimeError) is not no_runtime_error

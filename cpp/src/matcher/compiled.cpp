@@ -79,10 +79,11 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
 }
 
 CompiledGrammar::CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary,
-                                 const CompileLimits& limits, const RuleTables& tables)
+                                 const CompileLimits& limits, const RuleTables& tables,
+                                 std::shared_ptr<SharedMasks> shared)
     : CompiledGrammar(std::move(ir), std::move(vocabulary), limits) {
   rules_ = std::make_unique<RulesMachine>(ir_, store_, json_hooks(), tables);
-  finish(nullptr);
+  finish(std::move(shared));
 }
 
 JsonHooks CompiledGrammar::json_hooks() const {
@@ -111,6 +112,9 @@ void CompiledGrammar::lower_rules() {
 }
 
 void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
+  if (shared != nullptr && &shared->vocabulary() != vocabulary_.get()) {
+    throw std::invalid_argument("shared_masks are of another vocabulary");
+  }
   may_need_unspellable_ =
       !vocabulary_->byte_closed() ||
       (json_ != nullptr && !langs::completes_spellings(vocabulary_->spellable()));
@@ -165,6 +169,11 @@ std::size_t CompiledGrammar::measure_tables() const {
   constexpr std::size_t kSharedCount = 16;  // beside the object
   return heap_block(sizeof(*this) + kSharedCount) + heap_bytes(ir_, json_, rules_) +
          heap_block(sizeof(*masks_)) + heap_block(sizeof(*mask_ids_));
+}
+
+StorableMasks CompiledGrammar::storable_masks() const {
+  const std::lock_guard lock(mutex_);
+  return masks_->storable();
 }
 
 CompiledCounters CompiledGrammar::counters() const {
