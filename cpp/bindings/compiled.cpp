@@ -46,6 +46,8 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
   result["rows"] = counts.rows;
   result["positions"] = counts.positions;
   result["searched_places"] = counts.searched_places;
+  result["budget_searches"] = counts.budget_searches;
+  result["budget_walks"] = counts.budget_walks;
   result["masks"] = counts.masks.entries;
   result["shared_masks"] = counts.masks.shared;
   result["mask_bytes"] = counts.masks.memory_bytes;
@@ -110,8 +112,9 @@ void register_compiled(nb::module_& m) {
       .def("use_mask_table", &CompiledGrammar::use_mask_table, nb::arg("table"),
            "Take ids from a table of the same vocabulary, before any was asked for.")
       .def("counters", &counters,
-           "Counts of what was built so far: states, rows, positions, searched_places, masks, "
-           "shared_masks, mask_bytes, cold_walks, visited_nodes.");
+           "Counts of what was built so far: states, rows, positions, searched_places, "
+           "budget_searches, budget_walks, masks, shared_masks, mask_bytes, cold_walks, "
+           "visited_nodes.");
   nb::class_<StopFlag>(m, "StopFlag",
                        "Stops compile() in another thread, which raises CancelledError then.")
       .def(nb::init<>())

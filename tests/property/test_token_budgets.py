@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,6 +93,28 @@ HARD_SCHEMAS = {
         "type": "object",
         "minProperties": 2,
         "additionalProperties": {"type": "object", "minProperties": 2},
+    },
+    "unique strings": {
+        "type": "array",
+        "items": {"type": "string"},
+        "uniqueItems": True,
+        "minItems": 3,
+    },
+    "unique strings of a kind": {
+        "type": "array",
+        "items": {"anyOf": [{"type": "string", "pattern": "^[ab]{1,2}$"}, {"type": "null"}]},
+        "uniqueItems": True,
+        "minItems": 2,
+    },
+    "unique strings in unique arrays": {
+        "type": "array",
+        "items": {
+            "type": "array",
+            "items": {"type": ["string", "boolean"]},
+            "uniqueItems": True,
+            "minItems": 1,
+        },
+        "uniqueItems": True,
     },
     "long texts": {"enum": ["a" * 60, "name" * 20, ["foo", "bar" * 9], {"id": "b" * 30}]},
 }
@@ -222,26 +246,74 @@ def _used(compiled: CompiledGrammar, budget: int, rng: random.Random) -> Grammar
     return matcher
 
 
-@pytest.mark.parametrize("name", [*SCHEMAS, *HARD_SCHEMAS])
-def test_what_was_asked_before_changes_no_mask(name: str) -> None:
+def _assert_no_history(compile_one: Callable[[], CompiledGrammar]) -> None:
+    """Answers are those of a grammar that was never asked before, along texts that end in time."""
     rng = random.Random(SEED)
-    compiled = small().compile_json_schema({**SCHEMAS, **HARD_SCHEMAS}[name], strict_mode=False)
+    compiled = compile_one()
     least = GrammarMatcher(compiled).min_tokens_to_finish()
     for extra in EXTRA:
         budget = least + extra
         matcher = GrammarMatcher(compiled, token_budget=budget)
         used = _used(compiled, budget, rng)
+        alone = GrammarMatcher(compile_one(), token_budget=budget)
         taken: list[int] = []
         while not matcher.is_terminated():
             allowed = allowed_tokens(matcher)
             assert allowed == allowed_tokens(used)
+            assert allowed == allowed_tokens(alone)
             fresh = GrammarMatcher(compiled, token_budget=budget)
             assert fresh.validate_tokens(taken) == len(taken)
             for token in taken:
                 assert fresh.accept_token(token)
             assert allowed == allowed_tokens(fresh)
             assert matcher.min_tokens_to_finish() == fresh.min_tokens_to_finish()
+            assert matcher.min_tokens_to_finish() == alone.min_tokens_to_finish()
             token = rng.choice(allowed)
-            assert matcher.accept_token(token)
-            assert used.accept_token(token)
+            for other in (matcher, used, alone):
+                assert other.accept_token(token)
             taken.append(token)
+
+
+def _fresh_compiler() -> GrammarCompiler:
+    return GrammarCompiler(small().tokenizer_info, cache_enabled=False)
+
+
+@pytest.mark.parametrize("name", [*SCHEMAS, *HARD_SCHEMAS])
+def test_schemas_have_no_history(name: str) -> None:
+    schema = {**SCHEMAS, **HARD_SCHEMAS}[name]
+    _assert_no_history(lambda: _fresh_compiler().compile_json_schema(schema, strict_mode=False))
+
+
+@pytest.mark.parametrize("pattern", REGEXES)
+def test_regexes_have_no_history(pattern: str) -> None:
+    _assert_no_history(lambda: _fresh_compiler().compile_regex(pattern))
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+def test_grammars_have_no_history(grammar: str) -> None:
+    _assert_no_history(lambda: _fresh_compiler().compile_grammar(grammar))
+
+
+def test_random_schemas_have_no_history() -> None:
+    done = 0
+    for i in range(N_SCHEMAS // 2):
+        schema = random_schema(random.Random(SEED * 100_003 + i))
+
+        def compile_one(schema: Any = schema) -> CompiledGrammar:
+            return _fresh_compiler().compile_json_schema(
+                schema, strict_mode=False, assert_format=False
+            )
+
+        try:
+            least = GrammarMatcher(compile_one()).min_tokens_to_finish()
+        except (LimitExceededError, UnsupportedFeatureError, Unsatisfiable, MatcherError):
+            continue
+        if least > MAX_LEAST:
+            continue
+        done += 1
+        try:
+            _assert_no_history(compile_one)
+        except AssertionError as error:
+            error.add_note(f"{SEED_VARIABLE}={SEED}, schema {i}: {schema}")
+            raise
+    assert done > 0

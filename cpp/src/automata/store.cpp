@@ -60,6 +60,7 @@ std::vector<Edge> RowBuilder::take() {
 Target Family::scan(StateId, Reg, uint8_t, StateId, RegisterPool&) { return {}; }
 StateId Family::unhindered(const Edge& edge) { return edge.op == Op::kPlain ? edge.target : kDead; }
 uint32_t Family::free_length(StateId, Reg) { return kUnbounded; }
+bool Family::may_accept(StateId, std::vector<uint32_t>&) { return false; }
 bool Family::only_counts(StateId) { return false; }
 bool Family::reads_escapes(StateId) { return false; }
 bool Family::reads_all(StateId, Reg, const RegisterPool&, FreeRun&, uint32_t&) { return false; }

@@ -4,6 +4,8 @@
 #include <memory>
 #include <numeric>
 
+#include "json/json_value.h"
+#include "json/name_set.h"
 #include "json/record_family.h"
 #include "json/value_family.h"
 
@@ -337,6 +339,22 @@ Target ArrayFamily::localise(StateId state, Reg reg, const RegisterPool& from, R
   Progress progress = decode(group, reg, from);
   if (progress.used != 0) progress.used = RegisterPool::kUnknown;
   return {state, encode(group, progress, to)};
+}
+
+Target ArrayFamily::forget(StateId state, Reg reg, RegisterPool& regs) {
+  const Group& group = group_of(state);
+  Progress progress = decode(group, reg, regs);
+  if (progress.used == 0) return {state, reg};
+  progress.used = 0;
+  return {state, encode(group, progress, regs)};
+}
+
+uint32_t ArrayFamily::remembered(StateId state, Reg reg, const RegisterPool& regs) {
+  const Reg used = decode(group_of(state), reg, regs).used;
+  if (used == 0 || used == RegisterPool::kUnknown) return 0;
+  uint32_t count = count_names(strings_in(used, regs), regs);
+  for (Reg others = others_of(used, regs); others != 0; others = regs.get(others)[0]) ++count;
+  return count;
 }
 
 void ArrayFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {

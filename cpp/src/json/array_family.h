@@ -51,6 +51,8 @@ class ArrayFamily final : public Family {
   // The same for what follows '[' of a value.
   bool append_start(const Alternative& alternative, RegisterPool& regs, SharedKey& key);
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
+  Target forget(StateId state, Reg reg, RegisterPool& regs) override;
+  uint32_t remembered(StateId state, Reg reg, const RegisterPool& regs) override;
   bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next) override;
   std::size_t memory_bytes() const { return heap_bytes(ids_, groups_); }
 

@@ -73,6 +73,12 @@ class PlainNumberFamily final : public NumberFamily {
     }
   }
 
+  bool may_accept(StateId state, std::vector<uint32_t>& ids) override {
+    const auto content = store_.content(state);
+    for (std::size_t i = 0; i < content.size(); i += 3) ids.push_back(content[i]);
+    return true;
+  }
+
   bool append_shared_key(StateId state, Reg /*reg*/, RegisterPool& /*regs*/,
                          SharedKey& key) override {
     const auto content = store_.content(state);

@@ -9,6 +9,7 @@
 #include "maskwright/support/error.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/stop_flag.h"
+#include "matcher/completion_store.h"
 
 namespace maskwright {
 
@@ -126,7 +127,14 @@ void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
   masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, std::move(shared));
   mask_ids_ = std::make_unique<MaskIds>(
       std::make_shared<MaskTable>(vocabulary_->mask_words(), MaskTable::kDefaultBytes));
+  completions_ = std::make_unique<CompletionStore>();
   update_charge();
+}
+
+CompiledGrammar::~CompiledGrammar() = default;
+
+Completions& CompiledGrammar::completions(const TokenReader& tokens) {
+  return completions_->completions(*this, tokens);
 }
 
 void GrammarMutex::unlock() {
@@ -154,21 +162,24 @@ void CompiledGrammar::use_mask_table(std::shared_ptr<MaskTable> table) {
 void CompiledGrammar::update_charge() const {
   const uint64_t items = uint64_t{store_.num_states()} + store_.num_rows() +
                          masks_->counters().entries + mask_ids_->size();
-  if (items == charged_items_) return;
+  const uint64_t completions = completions_->revision();
+  if (items == charged_items_ && completions == charged_completions_) return;
   charged_items_ = items;
+  charged_completions_ = completions;
   if (items >= measure_at_) {
     table_bytes_ = measure_tables();
     constexpr std::size_t kBytesPerItem = 1 << 16;
     measure_at_ = items + items / 2 + table_bytes_ / kBytesPerItem;
   }
   charge_.set(around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes() +
-              mask_ids_->memory_bytes());
+              mask_ids_->memory_bytes() + completions_->memory_bytes());
 }
 
 std::size_t CompiledGrammar::measure_tables() const {
   constexpr std::size_t kSharedCount = 16;  // beside the object
   return heap_block(sizeof(*this) + kSharedCount) + heap_bytes(ir_, json_, rules_) +
-         heap_block(sizeof(*masks_)) + heap_block(sizeof(*mask_ids_));
+         heap_block(sizeof(*masks_)) + heap_block(sizeof(*mask_ids_)) +
+         heap_block(sizeof(*completions_));
 }
 
 StorableMasks CompiledGrammar::storable_masks() const {
@@ -178,7 +189,8 @@ StorableMasks CompiledGrammar::storable_masks() const {
 
 CompiledCounters CompiledGrammar::counters() const {
   const std::lock_guard lock(mutex_);
-  return {store_.num_states(), store_.num_rows(), rules_->num_positions(), searched_places_,
+  return {store_.num_states(), store_.num_rows(),        rules_->num_positions(),
+          searched_places_,    completions_->searches(), completions_->walks(),
           masks_->counters()};
 }
 

@@ -56,19 +56,6 @@ constexpr std::size_t kRunWord = 2;
 
 }  // namespace
 
-uint32_t Matcher::Family::depth(StackRef stack) {
-  // A node is made after those below it.
-  const auto above = [&](StackRef ref) {
-    uint32_t least = kUnbounded;
-    for (const uint32_t node : arena.nodes(ref)) least = std::min(least, depths[node]);
-    return least;
-  };
-  for (auto id = static_cast<uint32_t>(depths.size()); id < arena.size().nodes; ++id) {
-    depths.push_back(id == kBottom ? 0 : above(arena.node(id).below) + 1);
-  }
-  return above(stack);
-}
-
 // The places of a search, best first. A place is known by its configurations without their
 // whitespace runs.
 class Matcher::Search {
@@ -148,7 +135,7 @@ class Matcher::Search {
   uint32_t depth(std::span<const uint32_t> words) {
     uint32_t least = kUnbounded;
     for (std::size_t at = 0; at < words.size(); at += kConfigWords) {
-      least = std::min(least, family_.depth(words[at + kConfigWords - 1]));
+      least = std::min(least, family_.depths.depth(words[at + kConfigWords - 1], family_.arena));
     }
     return least;
   }
@@ -164,56 +151,9 @@ class Matcher::Search {
   uint32_t visits_ = 0;
 };
 
-// Whether live in bytes does not mean that the tokens can spell the rest.
-bool Matcher::needs_search() const {
-  const Vocabulary& vocabulary = grammar_->vocabulary();
-  if (grammar_->may_need_unspellable()) return true;
-  for (const uint32_t id : stop_token_ids_) {
-    if (vocabulary.text(id).size() != 1) continue;
-    for (uint32_t node = 1; node < vocabulary.num_nodes(); node = vocabulary.next(node)) {
-      if (vocabulary.byte(node) == static_cast<uint8_t>(vocabulary.text(id)[0]) &&
-          !readable(node)) {
-        return true;
-      }
-    }
-  }
-  const Ir& ir = grammar_->ir();
-  for (uint32_t expr = 0; grammar_->has_token_symbols() && expr < ir.num_exprs(); ++expr) {
-    if (ir.expr_kind(expr) != ExprKind::kTokenSet) continue;
-    const auto ids = ir.expr(expr).subspan(2);
-    const bool listed = ir.expr(expr)[0] == 0;
-    bool usable = false;
-    for (uint32_t id = 0; id < vocabulary.vocab_size() && !usable; ++id) {
-      usable = !is_stop(id) && (std::ranges::find(ids, id) != ids.end()) == listed;
-    }
-    if (!usable) return true;
-  }
-  return false;
-}
-
-bool Matcher::spells_endless_names() const {
-  const Vocabulary& vocabulary = grammar_->vocabulary();
-  const auto is_text = [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; };
-  bool quotes = false;
-  bool reads = false;
-  for (uint32_t id = 0; id < vocabulary.vocab_size() && !(quotes && reads); ++id) {
-    const std::string_view text = vocabulary.text(id);
-    if (text.empty() || is_stop(id)) continue;
-    quotes = quotes || text == "\"";
-    reads = reads || std::ranges::all_of(text, is_text);
-  }
-  return quotes && reads;
-}
-
-// Whether some token that does not stop ends at the trie node.
-bool Matcher::readable(uint32_t node) const {
-  return std::ranges::any_of(grammar_->vocabulary().tokens_at(node),
-                             [&](uint32_t token) { return !is_stop(token); });
-}
-
 bool Matcher::finishable(ConfigSet set) {
   if (!WayOut(grammar_->store(), family_->runner).exists(set, family_->arena)) return false;
-  if (!needs_search_) return true;
+  if (!tokens_.needs_search()) return true;
   family_->returned.clear();
   family_->runner.close(set, family_->arena, &family_->returned);
   if (!family_->returned.empty()) return true;
@@ -288,9 +228,9 @@ bool Matcher::expand(Search& search, uint32_t index) {
   };
   if (place.node == 0 && grammar_->has_token_symbols()) {
     for (uint32_t token = 0; token < vocabulary.vocab_size(); ++token) {
-      if (is_stop(token)) continue;
+      if (tokens_.is_stop(token)) continue;
       ConfigSet after;
-      add_token_symbols(configs(place.configs), token, after);
+      tokens_.add_symbols(configs(place.configs), token, family_->runner, family_->arena, after);
       if (!after.empty() && reach(after, place.escapes)) return true;
     }
   }
@@ -305,7 +245,7 @@ bool Matcher::expand(Search& search, uint32_t index) {
     family_->runner.scan(configs(place.configs), byte, family_->arena, after);
     if (after.empty()) continue;
     const uint32_t escapes = place.escapes + (byte == '\\' ? 1 : 0);
-    if (readable(child)) {
+    if (tokens_.readable(child)) {
       ConfigSet whole = after;
       if (reach(whole, escapes)) return true;
     }

@@ -17,7 +17,9 @@ void Doubts::append(const Doubts& more, std::size_t bytes) {
 }
 
 void Doubts::note(Store& store, StateId state, std::size_t bytes) {
-  if ((store.state(state).flags & (kGuarded | kSuspects)) == 0) return;
+  const State& at = store.state(state);
+  // What arrays refuse is an item that has ended, see resume_in_doubt().
+  if ((at.flags & (kGuarded | kSuspects)) == 0 || at.family == FamilyId::kArray) return;
   others = static_cast<uint32_t>(bytes + 1);
 }
 
@@ -49,7 +51,8 @@ Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, A
   const Target exact = resume();
   arena.regs().set_memory(Memory::kIgnored);
   if (exact.state != target.state || exact.reg != target.reg) {
-    if (id == FamilyId::kObject && bytes != 0) {
+    const bool string = id == FamilyId::kArray && returned.text.ends_with('"');
+    if (bytes != 0 && (id == FamilyId::kObject || string)) {
       doubts.names.push_back(static_cast<uint32_t>(bytes - 1));
     } else {
       doubts.others = static_cast<uint32_t>(bytes + 1);
@@ -64,7 +67,13 @@ bool FrameSearch::Item::operator>(const Item& other) const {
   return whole != other.whole ? whole > other.whole : number > other.number;
 }
 
-std::vector<FrameText> FrameSearch::find(Target at, std::size_t count) {
+bool FrameSearch::calls_none(const Store& store, Target at) {
+  const FamilyId family = store.state(at.state).family;
+  return family == FamilyId::kString || family == FamilyId::kKey || family == FamilyId::kNumber;
+}
+
+std::vector<FrameText> FrameSearch::find(Target at, std::size_t count, const Known& known) {
+  known_ = known;
   const uint32_t root = frame_of(at, {});
   while (!agenda_.empty() && places_.size() < max_places_ && frames_[root].found.size() < count) {
     const Item item = agenda_.top();
@@ -105,9 +114,34 @@ void FrameSearch::leave(const Item& item) {
     note(item.frame, place, {accepted, item.at.reg, item.text, item.doubts});
   }
   const uint16_t flags = store_.state(item.at.state).flags;
-  if ((flags & kReturnOnly) != 0) return;
+  if ((flags & kReturnOnly) != 0 || is_outdone(item)) return;
+  if (known_ != nullptr && leave_by_known(item, place)) return;
   read(item, place);
   if ((flags & kCalls) != 0) call(item, place);
+}
+
+// All that can be returned from here is a part of what the frame returns behind a shorter text, and
+// with less of that its callers can do no more.
+bool FrameSearch::is_outdone(const Item& item) {
+  const std::vector<FrameText>& found = frames_[item.frame].found;
+  std::vector<uint32_t> ids;
+  const StateId id = item.at.state;
+  if (found.empty() || !store_.family(store_.state(id).family).may_accept(id, ids)) return false;
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  return std::ranges::any_of(found, [&](const FrameText& other) {
+    return other.reg == item.at.reg && std::ranges::includes(store_.set(other.accepted), ids);
+  });
+}
+
+bool FrameSearch::leave_by_known(const Item& item, uint32_t place) {
+  const FrameText* rest = known_(item.at);
+  if (rest == nullptr) return false;
+  Doubts doubts = item.doubts;
+  doubts.append(rest->doubts, item.text.size());
+  add(item.text + rest->text, item.frame, place, {store_.done(rest->accepted), rest->reg},
+      std::move(doubts));
+  return true;
 }
 
 void FrameSearch::read(const Item& item, uint32_t place) {

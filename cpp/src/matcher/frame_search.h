@@ -9,6 +9,10 @@
 // Where the arena ignores what frames remember of the text without bound (RegisterPool::Memory),
 // the text has a *doubt* wherever that may decide.
 //
+// A frame that calls no others, a string of a counted length say, comes in as many states as it has
+// characters. There the caller may say what is known of a place, and the search need not find it
+// out again: one text leads to one place only, so it would find the same.
+//
 // Left out: whitespace that may as well be missing, tokens that are no text, and of the characters
 // that lead a state back to itself all but one.
 //
@@ -21,6 +25,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <queue>
 #include <string>
 #include <vector>
@@ -31,10 +36,12 @@ namespace maskwright {
 
 // Where a text of frames that remember nothing may be refused by those that do.
 struct Doubts {
-  std::vector<uint32_t> names;  // the closing quotation marks of names that may be there already
+  // The closing quotation marks of names, or of strings of arrays, that may be there already.
+  std::vector<uint32_t> names;
   uint32_t others = 0;  // of values, or names that may run out: the bytes before the last, plus one
 
   bool none() const { return names.empty() && others == 0; }
+  std::size_t memory_bytes() const { return heap_bytes(names); }
   // What is remembered without bound decides something in the state, behind so many bytes.
   void note(Store& store, StateId state, std::size_t bytes);
   // Of a text that follows `bytes` bytes.
@@ -49,6 +56,7 @@ struct FrameText {
   Reg reg;
   std::string text;
   Doubts doubts;
+  std::size_t memory_bytes() const { return heap_bytes(text, doubts); }
 };
 
 // The frame's callers resume with what it returns; notes a doubt at the end of `text` if what is
@@ -71,8 +79,12 @@ class FrameSearch {
         max_places_(max_places),
         arena_(arena) {}
 
+  // The least text from a place in the frame; null if it is not known.
+  using Known = std::function<const FrameText*(Target)>;
   // So many texts, or all that there are. The least first, each for another thing to return.
-  std::vector<FrameText> find(Target at, std::size_t count);
+  std::vector<FrameText> find(Target at, std::size_t count, const Known& known = {});
+  // Whether find() may be told what is known.
+  static bool calls_none(const Store& store, Target at);
   // The targets that the first of them leads to, and how many bytes do.
   struct Stop {
     Target at;
@@ -116,6 +128,8 @@ class FrameSearch {
 
   uint32_t frame_of(Target at, const std::string& before);
   void leave(const Item& item);
+  bool is_outdone(const Item& item);
+  bool leave_by_known(const Item& item, uint32_t place);
   void read(const Item& item, uint32_t place);
   void read_byte(const Item& item, uint32_t place, const Edge& edge, uint8_t byte);
   void call(const Item& item, uint32_t place);
@@ -137,6 +151,7 @@ class FrameSearch {
   std::vector<Place> places_;
   uint32_t end_ = kNoPlace;  // of the first text
   std::vector<Target> callees_;
+  Known known_;
 };
 
 }  // namespace maskwright

@@ -51,7 +51,7 @@ bool HeldMatcher::accept_bytes(std::string_view text) const {
 }
 
 Matcher::Fill HeldMatcher::fill(std::span<uint32_t> row, bool walk) const {
-  if (!walk && matcher_->needs_search_) return Matcher::Fill::kCold;
+  if (!walk && matcher_->tokens_.needs_search()) return Matcher::Fill::kCold;
   const uint32_t words = matcher_->grammar().vocabulary().mask_words();
   const auto result = matcher_->fill(row.first(words), walk);
   std::ranges::fill(row.subspan(result == Matcher::Fill::kNone ? 0 : words), 0U);
@@ -66,7 +66,7 @@ bool HeldMatcher::can_go_on() const {
 }
 
 uint64_t HeldMatcher::place_hash() const {
-  uint64_t hash = mix(matcher_->stop_token_ids_.size(), matcher_->now().completed);
+  uint64_t hash = mix(matcher_->stop_token_ids().size(), matcher_->now().completed);
   for (const Config& config : matcher_->configs()) {
     hash = mix(hash, uint64_t{config.state} << 32 | config.run);
     if (config.stack == kBottom || (config.stack & kStackSet) != 0) continue;
@@ -82,7 +82,7 @@ bool HeldMatcher::same_mask(const HeldMatcher& other) const {
   if (a.now().left != kUnbounded || b.now().left != kUnbounded) return false;
   if (a.now().completed != b.now().completed ||
       a.terminate_without_stop_token_ != b.terminate_without_stop_token_ ||
-      a.stop_token_ids_ != b.stop_token_ids_) {
+      a.stop_token_ids() != b.stop_token_ids()) {
     return false;
   }
   return same_configs(other) || same_history(other);

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <utility>
 
 #include "maskwright/matcher/matcher.h"
@@ -41,22 +40,6 @@ uint32_t node_of(const Vocabulary& vocabulary, std::string_view text) {
 
 }  // namespace
 
-// The bytes that the configurations have edges for: not fewer than can be read.
-std::bitset<256> Matcher::readable_bytes(std::span<const Config> configs) const {
-  Store& store = grammar_->store();
-  std::bitset<256> bytes;
-  for (const Config& config : configs) {
-    const State& state = store.state(config.state);
-    if ((state.flags & kWhitespace) != 0 && config.run < state.whitespace_limit) {
-      for (const uint8_t space : kSpaces) bytes.set(space);
-    }
-    for (const Edge& edge : store.row(config.state).edges) {
-      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) bytes.set(byte);
-    }
-  }
-  return bytes;
-}
-
 // A place in a text that is longer than the tokens accepted.
 struct Matcher::Ahead {
   Closed closed{};
@@ -67,23 +50,16 @@ struct Matcher::Ahead {
   bool between_tokens() const { return nodes.front() == kRootNode; }
 };
 
-bool Matcher::may_read_symbol(std::span<const Config> configs) const {
-  return grammar_->has_token_symbols() && std::ranges::any_of(configs, [&](const Config& config) {
-           return grammar_->store().state(config.state).family == FamilyId::kRules &&
-                  !grammar_->rules().token_edges(config.state).empty();
-         });
-}
-
 // The place one byte on; false if there is none.
 bool Matcher::advance(const Ahead& from, uint8_t byte, Ahead& to) {
-  if (needs_search_) {
+  if (tokens_.needs_search()) {
     const Vocabulary& vocabulary = grammar_->vocabulary();
     to.nodes.clear();
     bool between = false;
     for (const uint32_t node : from.nodes) {
       const uint32_t child = child_of(vocabulary, node, byte);
       if (child == kRootNode) continue;
-      between = between || readable(child);
+      between = between || tokens_.readable(child);
       if (vocabulary.has_children(child)) to.nodes.push_back(child);
     }
     if (between) to.nodes.insert(to.nodes.begin(), kRootNode);
@@ -98,13 +74,14 @@ bool Matcher::advance(const Ahead& from, uint8_t byte, Ahead& to) {
 
 // The only byte that can be read, and the place behind it.
 bool Matcher::find_forced(const Ahead& from, uint8_t& byte, Ahead& to) {
-  const std::bitset<256> bytes = readable_bytes(configs(from.closed.configs));
+  const ByteSet bytes = tokens_.readable_bytes(configs(from.closed.configs));
   std::vector<std::pair<uint8_t, Ahead>> found;
-  for (uint32_t candidate = 0; candidate < bytes.size(); ++candidate) {
+  for (uint32_t candidate = 0; candidate < 256; ++candidate) {
+    const auto next = static_cast<uint8_t>(candidate);
     Ahead after;
-    if (!bytes[candidate] || !advance(from, static_cast<uint8_t>(candidate), after)) continue;
-    found.emplace_back(static_cast<uint8_t>(candidate), std::move(after));
-    if (found.size() > 1 && !needs_search_) return false;
+    if (!bytes.has(next) || !advance(from, next, after)) continue;
+    found.emplace_back(next, std::move(after));
+    if (found.size() > 1 && !tokens_.needs_search()) return false;
   }
   if (found.size() > 1) {
     std::size_t live = 0;
@@ -137,7 +114,7 @@ std::optional<std::string> Matcher::forced_bytes(std::size_t limit, bool wait) {
   at.closed = {intern(configs()), now().completed};
   while (text.size() < limit) {
     if (at.between_tokens() &&
-        (at.closed.completed || may_read_symbol(configs(at.closed.configs)))) {
+        (at.closed.completed || tokens_.may_read_symbol(configs(at.closed.configs)))) {
       break;
     }
     uint8_t byte = 0;
@@ -156,7 +133,7 @@ bool Matcher::reads_token_below(uint32_t node, std::span<const Config> from) {
     ConfigSet after;
     family_->runner.scan(from, vocabulary.byte(child), family_->arena, after);
     if (after.empty()) continue;
-    if (readable(child) && finishable(after)) return true;
+    if (tokens_.readable(child) && finishable(after)) return true;
     if (!vocabulary.has_children(child)) continue;
     family_->runner.close(after, family_->arena, nullptr);
     if (reads_token_below(child, after.configs())) return true;
@@ -180,7 +157,7 @@ std::vector<uint32_t> Matcher::open_tokens(std::string_view ahead) {
     }
   }
   add_beginnings_before(ahead, offsets);
-  if (may_read_symbol(after.configs()) || reads_token_below(kRootNode, after.configs())) {
+  if (tokens_.may_read_symbol(after.configs()) || reads_token_below(kRootNode, after.configs())) {
     offsets.push_back(static_cast<uint32_t>(ahead.size()));
   }
   return offsets;
@@ -195,7 +172,7 @@ void Matcher::add_beginnings_before(std::string_view ahead, std::vector<uint32_t
     if ((static_cast<uint8_t>(ahead[end]) & 0xC0) != 0x80) continue;
     for (std::size_t at = end < longest ? 0 : end - longest; at < end; ++at) {
       const uint32_t node = node_of(vocabulary, ahead.substr(at, end - at));
-      if (node != kRootNode && readable(node)) offsets.push_back(static_cast<uint32_t>(at));
+      if (node != kRootNode && tokens_.readable(node)) offsets.push_back(static_cast<uint32_t>(at));
     }
   }
   std::ranges::sort(offsets);
@@ -212,14 +189,15 @@ std::vector<uint32_t> Matcher::longest_tokens(std::string_view ahead) const {
     for (std::size_t i = 0; i < ahead.size(); ++i) {
       node = child_of(vocabulary, node, static_cast<uint8_t>(ahead[i]));
       if (node == kRootNode) break;
-      if (readable(node)) {
+      if (tokens_.readable(node)) {
         length = i + 1;
         longest = node;
       }
     }
     if (length == 0) break;
     const auto ids = vocabulary.tokens_at(longest);
-    tokens.push_back(*std::ranges::find_if(ids, [&](uint32_t token) { return !is_stop(token); }));
+    tokens.push_back(
+        *std::ranges::find_if(ids, [&](uint32_t token) { return !tokens_.is_stop(token); }));
     ahead.remove_prefix(length);
   }
   return tokens;
@@ -231,9 +209,8 @@ std::string Matcher::recent_text(std::size_t max_bytes) const {
   std::size_t bytes = 0;
   for (uint32_t step = step_; family_->steps[step].depth != 0 && bytes < max_bytes;) {
     const Step& at = family_->steps[step];
-    const std::string_view text = at.token == kText
-                                      ? std::string_view(family_->texts[at.num_texts - 1])
-                                      : grammar_->vocabulary().text(at.token);
+    const std::string_view text = at.token == kText ? std::string_view(family_->texts[at.text])
+                                                    : grammar_->vocabulary().text(at.token);
     if (text.empty() && at.token != kText) break;
     bytes += text.size();
     texts.push_back(text);

@@ -10,8 +10,9 @@ namespace maskwright {
 
 // What the entries leave open: whether the text is complete, and what then ends it.
 void Matcher::append_stops(std::vector<uint32_t>& key) const {
+  const std::vector<uint32_t>& stops = tokens_.stop_ids();
   key.push_back((now().completed ? 1U : 0U) | (terminate_without_stop_token_ ? 2U : 0U));
-  key.insert(key.end(), stop_token_ids_.begin(), stop_token_ids_.end());
+  key.insert(key.end(), stops.begin(), stops.end());
 }
 
 std::optional<MaskId> Matcher::mask_id(bool walk) {

@@ -19,37 +19,38 @@ std::span<const uint32_t> words_of(std::span<const Config> configs) {
 // Stacks, registers and configurations that nobody needs, up to which they are kept: the same step
 // is often taken again.
 constexpr uint32_t kKept = 4096;
-// The same where they belong to what is known about completions, which takes longer to find.
-constexpr uint32_t kKeptWithBudget = 65536;
+
+// The vocabulary's if there are none; ascending.
+std::vector<uint32_t> checked_stops(const Vocabulary& vocabulary,
+                                    std::optional<std::vector<uint32_t>> stop_token_ids) {
+  if (!stop_token_ids.has_value()) {
+    const auto ids = vocabulary.stop_token_ids();
+    return {ids.begin(), ids.end()};
+  }
+  std::ranges::sort(*stop_token_ids);
+  for (const uint32_t id : *stop_token_ids) {
+    if (id < vocabulary.vocab_size()) continue;
+    throw Error(ErrorKind::kMatcher, "matcher-stop-token-out-of-range",
+                "stop token id " + std::to_string(id) + " is outside the vocabulary of " +
+                    std::to_string(vocabulary.vocab_size()) + " ids; pass ids below it");
+  }
+  return std::move(*stop_token_ids);
+}
 
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
                  std::optional<std::vector<uint32_t>> stop_token_ids,
                  bool terminate_without_stop_token, std::optional<uint64_t> token_budget)
-    : grammar_(std::move(grammar)), terminate_without_stop_token_(terminate_without_stop_token) {
-  const Vocabulary& vocabulary = grammar_->vocabulary();
-  if (stop_token_ids.has_value()) {
-    stop_token_ids_ = std::move(*stop_token_ids);
-    std::ranges::sort(stop_token_ids_);
-    for (const uint32_t id : stop_token_ids_) {
-      if (id >= vocabulary.vocab_size()) {
-        throw Error(ErrorKind::kMatcher, "matcher-stop-token-out-of-range",
-                    "stop token id " + std::to_string(id) + " is outside the vocabulary of " +
-                        std::to_string(vocabulary.vocab_size()) + " ids; pass ids below it");
-      }
-    }
-  } else {
-    const auto ids = vocabulary.stop_token_ids();
-    stop_token_ids_.assign(ids.begin(), ids.end());
-  }
-  if (stop_token_ids_.empty() && !terminate_without_stop_token_) {
+    : grammar_(std::move(grammar)),
+      tokens_(*grammar_, checked_stops(grammar_->vocabulary(), std::move(stop_token_ids))),
+      terminate_without_stop_token_(terminate_without_stop_token) {
+  if (tokens_.stop_ids().empty() && !terminate_without_stop_token_) {
     throw Error(ErrorKind::kMatcher, "matcher-no-stop-token",
                 "the vocabulary has no stop token, so a text could never end; give the tokenizer "
                 "stop_token_ids or pass override_stop_tokens or terminate_without_stop_token=True");
   }
-  needs_search_ = needs_search();
-  endless_names_ = !needs_search_ || spells_endless_names();
+  endless_names_ = !tokens_.needs_search() || tokens_.spells_endless_names();
   {
     const std::lock_guard lock(grammar_->mutex());
     start();
@@ -101,10 +102,9 @@ void Matcher::Family::truncate(uint32_t step) {
   plans.truncate(last.num_plans);
   const uint32_t unused =
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
-  if (unused <= (budget == nullptr ? kKept : kKeptWithBudget)) return;
-  budget = nullptr;
+  if (unused <= kKept) return;
   arena.truncate(last.arena_size);
-  depths.resize(std::min<std::size_t>(depths.size(), last.arena_size.nodes));
+  depths.truncate(last.arena_size.nodes);
   configs.truncate(last.num_configs);
   for (auto* verdicts : {&finishable, &finishable_exactly}) {
     std::erase_if(*verdicts, [&](const auto& entry) { return entry.first >= last.num_configs; });
@@ -145,9 +145,12 @@ void Matcher::push_step(ConfigSet& set, uint32_t token, const Step& cost) {
   step.left = cost.left;
   step.plan = cost.plan;
   step.plan_at = cost.plan_at;
+  step.place = cost.place;
+  step.generation = cost.generation;
   step.parent = step_;
   step.depth = now().depth + 1;
   step.token = token;
+  step.text = family_->texts.size() - 1;
   step.completed = completed;
   if (set.size() == 1) {
     step.lone = set[0];
@@ -157,30 +160,11 @@ void Matcher::push_step(ConfigSet& set, uint32_t token, const Step& cost) {
   step_ = family_->append(step);
 }
 
-bool Matcher::is_stop(uint32_t token) const {
-  return std::ranges::binary_search(stop_token_ids_, token);
-}
-
 bool Matcher::read(std::string_view text, ConfigSet& out) {
   if (!text.empty()) return family_->runner.read(configs(), text, family_->arena, out);
   out.clear();
   for (const Config& config : configs()) out.add(config, family_->arena);
   return true;
-}
-
-void Matcher::add_token_symbols(std::span<const Config> from, uint32_t token, ConfigSet& out) {
-  if (!grammar_->has_token_symbols()) return;
-  for (const Config& config : from) {
-    if (grammar_->store().state(config.state).family != FamilyId::kRules) continue;
-    for (const RulesMachine::TokenEdge& edge : grammar_->rules().token_edges(config.state)) {
-      const auto payload = grammar_->ir().expr(edge.expr);
-      const auto ids = payload.subspan(2);
-      const bool listed = std::ranges::find(ids, token) != ids.end();
-      if (listed != (payload[0] == 1)) {
-        family_->runner.add({edge.target, 0, 0, config.stack}, family_->arena, out);
-      }
-    }
-  }
 }
 
 bool Matcher::accept_token(int64_t token) {
@@ -194,7 +178,7 @@ bool Matcher::accept(int64_t token) {
   const auto id = static_cast<uint32_t>(token);
   const Step& last = now();
   if (last.stopped) return false;
-  if (is_stop(id)) {
+  if (tokens_.is_stop(id)) {
     if (!last.completed || terminate_without_stop_token_) return false;
     Step step = last;
     step.parent = step_;
@@ -209,14 +193,14 @@ bool Matcher::accept(int64_t token) {
   read_token(id, after);
   if (!lives(after)) return false;
   Step cost;
-  if (last.left != kUnbounded && !fits_after(id, after, cost)) return false;
+  if (last.left != kUnbounded && !fits_after(id, cost)) return false;
   push_step(after, id, cost);
   return true;
 }
 
 // finishable(), but for a look at what usually decides it.
 bool Matcher::lives(const ConfigSet& set) {
-  if (needs_search_) return !set.empty() && finishable(set);
+  if (tokens_.needs_search()) return !set.empty() && finishable(set);
   const bool clear = std::ranges::any_of(set.configs(), [&](const Config& config) {
     return (grammar_->store().state(config.state).flags & kSuspects) == 0;
   });
@@ -235,10 +219,7 @@ std::size_t Matcher::validate_tokens(std::span<const int64_t> tokens) {
 }
 
 void Matcher::read_token(uint32_t token, ConfigSet& out) {
-  const std::string_view text = grammar_->vocabulary().text(token);
-  out.clear();
-  if (!text.empty()) family_->runner.read(configs(), text, family_->arena, out);
-  add_token_symbols(configs(), token, out);
+  tokens_.read(configs(), token, family_->runner, family_->arena, out);
 }
 
 bool Matcher::accept_bytes(std::string_view text) {
@@ -252,19 +233,14 @@ bool Matcher::accept_text(std::string_view text) {
   ConfigSet& after = family_->after;
   if (!read(text, after) || !lives(after)) return false;
   Step cost;
-  cost.left = now().left;
-  if (cost.left != kUnbounded) {
-    ConfigSet closed = after;
-    close(closed);
-    if (!fits(closed.configs(), cost.left)) return false;
-  }
+  if (now().left != kUnbounded && !fits_behind(text, cost)) return false;
   family_->texts[family_->texts.grow()] = text;
   push_step(after, kText, cost);
   return true;
 }
 
 Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
-  if (!walk && needs_search_) return Fill::kCold;
+  if (!walk && tokens_.needs_search()) return Fill::kCold;
   std::unique_lock lock(grammar_->mutex(), std::defer_lock);
   if (walk) {
     lock.lock();
@@ -276,16 +252,21 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
   return result;
 }
 
+bool Matcher::fill_texts(std::span<uint32_t> row, bool walk) {
+  if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return false;
+  if (tokens_.needs_search()) drop_unfinishable(row);
+  return true;
+}
+
 Matcher::Fill Matcher::fill(std::span<uint32_t> row, bool walk) {
   const Step& last = now();
   if (last.stopped) return Fill::kNone;
   const uint32_t size = grammar_->vocabulary().vocab_size();
-  if (!walk && last.left != kUnbounded && !is_far_from_budget()) return Fill::kCold;
-  if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return Fill::kCold;
-  if (needs_search_) drop_unfinishable(row);
-  if (last.left != kUnbounded) drop_beyond_budget(row);
+  const bool filled =
+      last.left == kUnbounded ? fill_texts(row, walk) : fill_within_budget(row, walk);
+  if (!filled) return Fill::kCold;
   const bool may_stop = last.completed && !terminate_without_stop_token_;
-  for (const uint32_t id : stop_token_ids_) {
+  for (const uint32_t id : tokens_.stop_ids()) {
     const uint32_t bit = 1U << id % 32;
     row[id / 32] = may_stop ? row[id / 32] | bit : row[id / 32] & ~bit;
   }
@@ -348,7 +329,7 @@ std::size_t Matcher::memory_bytes() const {
   const std::lock_guard lock(grammar_->mutex());
   std::size_t total = sizeof(Family) + family_->arena.memory_bytes() +
                       family_->configs.memory_bytes() + family_->steps.memory_bytes() +
-                      family_->texts.memory_bytes();
+                      family_->texts.memory_bytes() + family_->plans.memory_bytes();
   for (uint32_t i = 0; i < family_->texts.size(); ++i) total += family_->texts[i].capacity();
   return total;
 }

@@ -87,6 +87,12 @@ def test_a_budget_that_is_too_small_is_refused() -> None:
         _matcher(NESTED, -1)
     with pytest.raises(TypeError):
         _matcher(NESTED, "3")  # type: ignore[arg-type]  # the fault
+    with pytest.raises(TypeError, match="token_budget is True, a bool; expected an int, or None"):
+        _matcher(NESTED, True)
+    matcher = _matcher(NESTED, 5)
+    with pytest.raises(TypeError, match="remaining_tokens is False, a bool"):
+        matcher.remaining_tokens = False
+    assert matcher.remaining_tokens == 5
     assert _matcher(NESTED, 2**70).remaining_tokens == 2**32 - 2
 
 
@@ -151,6 +157,54 @@ def test_the_far_case_and_the_near_case_agree() -> None:
         allowed_tokens(used)
         used.remaining_tokens = budget
         assert allowed_tokens(fresh) == allowed_tokens(used)
+
+
+def _searches(compiled: CompiledGrammar) -> tuple[int, int]:
+    counts = compiled._core.counters()
+    return counts["budget_searches"], counts["budget_walks"]
+
+
+def test_a_second_matcher_finds_the_work_done() -> None:
+    compiled = GrammarCompiler(_json_info()).compile_json_schema(
+        {"type": "array", "items": {"type": "string", "minLength": 3, "maxLength": 9}}
+    )
+
+    def walk_once() -> None:
+        matcher = GrammarMatcher(compiled, token_budget=9)
+        while not matcher.is_terminated():
+            matcher.accept_token(allowed_tokens(matcher)[-1])
+
+    before = _searches(compiled)
+    memory = compiled.memory_size_bytes
+    walk_once()
+    done = _searches(compiled)
+    assert done[0] > before[0]
+    assert done[1] > before[1]
+    assert compiled.memory_size_bytes > memory
+    walk_once()
+    assert _searches(compiled) == done
+
+
+def test_other_stop_tokens_have_other_budgets() -> None:
+    compiled = GrammarCompiler(_info()).compile_grammar('root ::= "abab"')
+    assert GrammarMatcher(compiled).min_tokens_to_finish() == 3
+    without = GrammarMatcher(compiled, override_stop_tokens=ID["ab"])
+    assert without.min_tokens_to_finish() == 5
+    assert GrammarMatcher(compiled).min_tokens_to_finish() == 3
+
+
+def test_a_budget_that_is_set_late_knows_the_text() -> None:
+    matcher = _matcher(NESTED)
+    fork = matcher.fork()
+    assert fork.accept_string("[[")
+    assert matcher.accept_token(ID["[["])
+    assert matcher.accept_string("[[")
+    assert fork.accept_token(ID["["])
+    matcher.remaining_tokens = fork.remaining_tokens = 4
+    assert matcher.min_tokens_to_finish() == 3  # "]]" twice and the stop token
+    assert fork.min_tokens_to_finish() == 3
+    assert matcher.validate_tokens([ID["]]"], ID["]]"], STOP]) == 3
+    assert fork.validate_tokens([ID["]]"], ID["]"], STOP]) == 3
 
 
 FINITE = [

@@ -269,6 +269,9 @@ class Family {
                             std::vector<uint32_t>& count);
   // The callee ids for which the frame may end here (kDynamicAccepts).
   virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
+  // Appends all callee ids with which the frame may end, here or later; false if that can't be
+  // said.
+  virtual bool may_accept(StateId state, std::vector<uint32_t>& ids);
   // The callees of a state with kCalls and no single callee.
   virtual void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out);
   // The state after a callee returned `accepted`; {kDead, 0} when the caller can't go on.

@@ -31,10 +31,15 @@ struct CompiledCounters {
   uint64_t rows = 0;
   uint64_t positions = 0;
   uint64_t searched_places = 0;  // by searches for completions (finish.cpp)
+  uint64_t budget_searches = 0;  // for texts and tokens that complete a place (completions.h)
+  uint64_t budget_walks = 0;     // for masks under a budget
   MaskCounters masks;
 };
 
 class CompiledGrammar;
+class Completions;
+class CompletionStore;
+class TokenReader;
 
 // Guards what a compiled grammar computes on demand. Unlocking brings its charge up to date.
 class GrammarMutex {
@@ -68,6 +73,10 @@ class CompiledGrammar {
   CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits,
                   const RuleTables& tables, std::shared_ptr<SharedMasks> shared = nullptr);
 
+  CompiledGrammar(const CompiledGrammar&) = delete;
+  CompiledGrammar& operator=(const CompiledGrammar&) = delete;
+  ~CompiledGrammar();
+
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const CompileLimits& limits() const { return limits_; }
   // As of the last call that computed something. Waits for nothing.
@@ -95,6 +104,8 @@ class CompiledGrammar {
   RulesMachine& rules() { return *rules_; }
   MaskStore& masks() { return *masks_; }
   MaskIds& mask_ids() { return *mask_ids_; }
+  // What is known about completions if these tokens stop. Stays as it is until the next call.
+  Completions& completions(const TokenReader& tokens);
   void count_searched_place() { ++searched_places_; }
   // The undeclared names of some object met so far may run out (json/machine.h).
   bool has_few_names(bool endless) const {
@@ -120,6 +131,7 @@ class CompiledGrammar {
   mutable ByteCharge charge_;
   // The charge is up to date if there are so many states, rows and masks.
   mutable uint64_t charged_items_ = 0;
+  mutable uint64_t charged_completions_ = 0;  // CompletionStore::revision()
   // What takes time to measure, and the number of those at which to do so again.
   mutable std::size_t table_bytes_ = 0;
   mutable uint64_t measure_at_ = 0;
@@ -132,6 +144,7 @@ class CompiledGrammar {
   std::unique_ptr<RulesMachine> rules_;
   std::unique_ptr<MaskStore> masks_;
   std::unique_ptr<MaskIds> mask_ids_;
+  std::unique_ptr<CompletionStore> completions_;
   StateId start_ = kDead;
   uint64_t searched_places_ = 0;
   bool may_need_unspellable_ = false;

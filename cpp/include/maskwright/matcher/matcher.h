@@ -8,7 +8,6 @@
 // may be used from several threads, one matcher from one thread at a time.
 #pragma once
 
-#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,6 +18,8 @@
 #include <vector>
 
 #include "maskwright/matcher/compiled.h"
+#include "maskwright/matcher/stack_depths.h"
+#include "maskwright/matcher/token_reader.h"
 
 namespace maskwright {
 
@@ -94,7 +95,7 @@ class Matcher {
   // The last bytes accepted, none from before a token that is no text.
   std::string recent_text(std::size_t max_bytes) const;
 
-  const std::vector<uint32_t>& stop_token_ids() const { return stop_token_ids_; }
+  const std::vector<uint32_t>& stop_token_ids() const { return tokens_.stop_ids(); }
   const CompiledGrammar& grammar() const { return *grammar_; }
 
  private:
@@ -108,20 +109,24 @@ class Matcher {
     Config lone;                // the only one, if kLone
     bool completed = false;
     bool stopped = false;  // by a stop token
+    uint32_t text = 0;     // of family.texts, if `token` is kText
     // Of the budget.
     uint32_t left = kUnbounded;
-    // The tokens of family.plans[plan] from plan_at on complete the text; kNone: as least() says.
+    // The tokens of family.plans[plan] from plan_at on complete the text; kNone: as Completions has
+    // it.
     uint32_t plan = kNone;
     uint32_t plan_at = 0;
+    // In the Completions of this generation; 0: in none yet.
+    uint32_t place = 0;
+    uint64_t generation = 0;
     // What the family held after this step. All that the step and those before it refer to.
     Arena::Size arena_size{};
     uint32_t num_configs = 0;
     uint32_t num_texts = 0;
     uint32_t num_plans = 0;
   };
-  static constexpr uint32_t kText = 0xFFFFFFFF;  // no token: the newest of the texts
+  static constexpr uint32_t kText = 0xFFFFFFFF;  // no token, but a text
   static constexpr uint32_t kLone = 0xFFFFFFFF;
-  class Budget;
   using Plan = std::vector<uint32_t>;  // tokens that complete a text
   struct Family {
     explicit Family(CompiledGrammar& grammar) : runner(grammar.store(), grammar.rules()) {}
@@ -134,16 +139,13 @@ class Matcher {
     std::vector<SetId> returned;
     // By interned configurations (finish.cpp).
     std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
-    std::vector<uint32_t> depths;    // by stack node, as far as asked for
-    std::shared_ptr<Budget> budget;  // null until it is asked for
-    StablePool<Plan> plans;          // that steps follow
+    StackDepths depths;
+    StablePool<Plan> plans;  // that steps follow
 
     // Appends a step that has all but its sizes.
     uint32_t append(Step step);
     // Drops what came after the step, once it is worth the while.
     void truncate(uint32_t step);
-    // About how many frames are open, for the order of searches.
-    uint32_t depth(StackRef stack);
   };
   static constexpr uint32_t kRoot = 1;  // the first step; 0 stands before it
 
@@ -159,6 +161,8 @@ class Matcher {
   // Appends the step of the configurations in `set`, not yet closed.
   // `cost`: what it leaves of the budget, and the plan that it follows.
   void push_step(ConfigSet& set, uint32_t token, const Step& cost);
+  // Writes what the text goes on with; false (only with `walk` false) if that takes a walk.
+  bool fill_texts(std::span<uint32_t> row, bool walk);
   // What the public calls do under the mutex. fill: kNone after termination, where they raise.
   bool accept(int64_t token);
   bool accept_text(std::string_view text);
@@ -166,20 +170,15 @@ class Matcher {
   void take_back(uint64_t steps);
   bool has_ended() const;
   bool read(std::string_view text, ConfigSet& out);
-  void add_token_symbols(std::span<const Config> from, uint32_t token, ConfigSet& out);
   // The configurations after a token, not closed; empty if it is refused.
   void read_token(uint32_t token, ConfigSet& out);
-  bool is_stop(uint32_t token) const;
   // The mask is what the mask store composes of entries, and the stop tokens, and nothing else.
-  bool is_composed() const { return !needs_search_ && now().left == kUnbounded; }
+  bool is_composed() const { return !tokens_.needs_search() && now().left == kUnbounded; }
   void append_stops(std::vector<uint32_t>& key) const;
   [[noreturn]] static void terminated();
 
   // Where the vocabulary cannot spell every text, see finish.cpp.
   class Search;
-  bool needs_search() const;
-  bool spells_endless_names() const;
-  bool readable(uint32_t node) const;
   struct Closed {
     uint32_t configs;
     bool completed;
@@ -197,71 +196,17 @@ class Matcher {
   void drop_unfinishable(std::span<uint32_t> row);
   void drop_below(uint32_t node, uint32_t configs, std::span<uint32_t> row);
 
-  // Budgets, see budget.cpp. All configurations are closed.
-  class TokenSearch;
-  struct Known;
-  struct Loose;
-  static constexpr std::size_t kShort = 8;  // tokens for which fewer ones are looked for
-  Budget& budget();
-  bool bytes_suffice() const;
-  uint32_t stop_cost() const;
-  Loose& loose(std::span<const Config> closed, uint32_t& id);
-  const std::optional<Plan>& better_plan(uint32_t id, Loose& loose);
-  Known find_least(std::span<const Config> closed);
-  ConfigSet loosened(std::span<const Config> closed);
-  bool completes(std::span<const Config> closed, const Plan& plan);
-  Known& least(std::span<const Config> closed);
-  // Their number with a stop token, or kUnbounded; and a number that is not below it.
-  uint32_t least_tokens(std::span<const Config> closed);
-  uint32_t most_tokens(std::span<const Config> closed);
-  uint32_t sure_bytes(std::span<const Config> closed);
-  uint32_t bytes_left(std::span<const Config> closed);
-  std::optional<Plan> spell(std::string_view text, std::span<const uint32_t> cuts) const;
-  bool fits(std::span<const Config> closed, uint32_t left);
-  bool fits_after(uint32_t token, const ConfigSet& after, Step& cost);
-  std::span<const uint32_t> plan_of(const Step& step);
+  // Budgets, see budget.cpp.
+  uint32_t place_of(uint32_t step, Completions& facts) const;
+  std::optional<uint32_t> text_tokens(uint32_t left) const;
+  uint32_t least_tokens();
+  std::span<const uint32_t> plan_of(const Step& step, Completions& facts);
+  bool fits_after(uint32_t token, Step& cost);
+  bool fits_behind(std::string_view text, Step& cost);
+  bool fill_within_budget(std::span<uint32_t> row, bool walk);
   void check_budget(uint64_t tokens, const char* name);
 
-  // Of names that must not come again (budget_names.cpp).
-  void note_stacks();
-  uint32_t names_in(Target at) const;
-  uint32_t remembered(std::span<const Config> closed);
-  bool follow(ConfigSet& set, std::string_view text);
-  bool reads_letters(const ConfigSet& set);
-  std::optional<std::string> enter_letters(ConfigSet& set);
-  struct Padding;  // how names are made longer
-  const Padding& padding(std::span<const Config> loose_configs, Loose& loose, bool first_is_new);
-  uint32_t padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const;
-  std::optional<Plan> padded_plan(std::span<const Config> closed, const Loose& loose,
-                                  const Padding& padding, uint32_t names);
-
-  // Masks under a budget (budget_mask.cpp). Configurations by their interned ids.
-  struct Reach;
-  struct Loop;
-  struct BudgetWalk;
-  Reach reach_key();
-  std::optional<uint64_t> loose_reach();
-  bool is_far_from_budget();
-  void note_reach(const BudgetWalk& walk);
-  bool has_register(StateId state) const {
-    return (grammar_->store().state(state).flags & kHasRegister) != 0;
-  }
-  bool counts(StateId state) const;
-  const TextClass* loop_text(std::span<const Config> closed) const;
-  uint32_t token_at(uint32_t node) const;
-  Loop loop_at(std::span<const Config> closed, uint32_t left);
-  bool judge(BudgetWalk& walk, uint32_t id);
-  bool depends_on_names_alone(uint32_t id);
-  uint32_t move(BudgetWalk& walk, uint32_t id, uint8_t byte);
-  uint32_t without_names(uint32_t id);
-  uint32_t read_and_intern(uint32_t token);
-  void drop_beyond_budget(std::span<uint32_t> row);
-  void drop_beyond(BudgetWalk& walk, uint32_t node, uint32_t id, bool forgetful);
-  void drop_symbols_beyond(BudgetWalk& walk);
-
   struct Ahead;
-  bool may_read_symbol(std::span<const Config> configs) const;
-  std::bitset<256> readable_bytes(std::span<const Config> configs) const;
   bool advance(const Ahead& from, uint8_t byte, Ahead& to);
   bool find_forced(const Ahead& from, uint8_t& byte, Ahead& to);
   void add_beginnings_before(std::string_view ahead, std::vector<uint32_t>& offsets) const;
@@ -269,12 +214,10 @@ class Matcher {
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<Family> family_;
-  std::vector<uint32_t> stop_token_ids_;
+  TokenReader tokens_;
   bool terminate_without_stop_token_;
   uint32_t token_budget_ = kUnbounded;
-  bool needs_search_ = false;
-  // The tokens spell endlessly many names, so that a search need not tell them apart.
-  bool endless_names_ = true;
+  bool endless_names_ = true;  // TokenReader::spells_endless_names(), where it matters
   uint32_t step_ = 0;
 };
 

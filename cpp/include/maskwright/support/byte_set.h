@@ -11,6 +11,14 @@ namespace maskwright {
 class ByteSet {
  public:
   void add(uint8_t byte) { words_[byte / 64] |= uint64_t{1} << byte % 64; }
+  // `lo` is at most `hi`.
+  void add_range(uint8_t lo, uint8_t hi) {
+    constexpr uint64_t kAll = ~uint64_t{0};
+    for (std::size_t i = lo / 64U; i <= hi / 64U; ++i) {
+      const uint64_t from = i == lo / 64U ? kAll << lo % 64 : kAll;
+      words_[i] |= from & (i == hi / 64U ? kAll >> (63 - hi % 64) : kAll);
+    }
+  }
   void remove(uint8_t byte) { words_[byte / 64] &= ~(uint64_t{1} << byte % 64); }
   bool has(uint8_t byte) const { return (words_[byte / 64] >> byte % 64 & 1) != 0; }
   bool intersects(const ByteSet& other) const {

@@ -1,4 +1,4 @@
-#include "matcher/budget_texts.h"
+#include "matcher/shortest_texts.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +12,14 @@ ShortestTexts::Length ShortestTexts::length(std::span<const Config> closed, Aren
 
 ShortestTexts::Text ShortestTexts::text(std::span<const Config> closed, Arena& arena) {
   return spell(best(closed, arena));
+}
+
+std::size_t ShortestTexts::memory_bytes() const {
+  std::size_t bytes = heap_bytes(runner_, entry_keys_, rest_keys_);
+  bytes += heap_block(entries_.size() * sizeof(Entry)) + heap_block(rests_.size() * sizeof(Rest));
+  for (const Entry& entry : entries_) bytes += heap_bytes(entry);
+  for (const Rest& rest : rests_) bytes += heap_bytes(rest);
+  return bytes;
 }
 
 // --- frames -------------------------------------------------------------------------------------
@@ -30,13 +38,41 @@ bool ShortestTexts::has_text(uint32_t entry, std::size_t index, Arena& arena) {
   if (entries_[entry].texts.size() > index) return true;
   if (entries_[entry].asked > index) return false;
   const std::size_t count = index == 0 ? 1 : kMaxTexts;
-  FrameSearch search(store_, rules_, spellable_, max_places_, arena);
-  std::vector<FrameText> found = search.find(entries_[entry].at, count);
+  std::vector<FrameText> found = search(entry, count, arena);
   entries_[entry].asked = count;
   if (found.empty()) return false;
-  if (index == 0 && search.in_half_of_bound()) share(search.way(), found[0], arena);
   entries_[entry].texts = std::move(found);
   return entries_[entry].texts.size() > index;
+}
+
+// With what is known, as long as the same would be found without that.
+std::vector<FrameText> ShortestTexts::search(uint32_t entry, std::size_t count, Arena& arena) {
+  ++searches_;
+  const auto find = [&](const FrameSearch::Known& known, std::vector<FrameText>& found) {
+    FrameSearch search(store_, rules_, spellable_, max_places_, arena);
+    found = search.find(entries_[entry].at, count, known);
+    const bool near = search.in_half_of_bound();
+    if (!near && known != nullptr) return false;
+    entries_[entry].near = near;
+    if (count == 1 && !found.empty() && near) share(search.way(), found[0], arena);
+    return true;
+  };
+  std::vector<FrameText> found;
+  const bool alone = FrameSearch::calls_none(store_, entries_[entry].at);
+  const bool told =
+      count == 1 && alone && find([&](Target place) { return near_text(place); }, found);
+  if (!told) find({}, found);
+  return found;
+}
+
+// Null if none is known, or one that a search might not have found.
+const FrameText* ShortestTexts::near_text(Target at) const {
+  const std::array<uint32_t, 2> key{at.state, at.reg};
+  const uint32_t id = entry_keys_.find(key);
+  if (id == WordInterner::kMissing || !entries_[id].near || entries_[id].texts.empty()) {
+    return nullptr;
+  }
+  return &entries_[id].texts[0];
 }
 
 // The rest of a least text is the least from where it begins, and found by a search that comes by
@@ -47,6 +83,7 @@ void ShortestTexts::share(const std::vector<FrameSearch::Stop>& way, const Frame
   for (const FrameSearch::Stop& stop : way) {
     Entry& entry = entries_[entry_of(stop.at, arena)];
     if (!entry.texts.empty() || entry.asked != 0) continue;
+    entry.near = true;
     entry.texts.push_back(
         {whole.accepted, whole.reg, whole.text.substr(stop.bytes), whole.doubts.from(stop.bytes)});
   }

@@ -47,6 +47,11 @@ class ShortestTexts {
   // The text, which is known.
   Text text(std::span<const Config> closed, Arena& arena);
 
+  uint32_t searches() const { return searches_; }
+  // Grows with what is known.
+  std::size_t size() const { return entries_.size() + rests_.size(); }
+  std::size_t memory_bytes() const;
+
  private:
   static constexpr uint32_t kMaxFrames = 5000;
   static constexpr std::size_t kMaxShared = 2048;
@@ -57,6 +62,8 @@ class ShortestTexts {
     Target at;
     std::vector<FrameText> texts;  // the least first
     std::size_t asked = 0;         // there are no more of so many
+    bool near = false;             // found in half of the bound
+    std::size_t memory_bytes() const { return heap_bytes(texts); }
   };
   // What completes a text behind a frame: a text of an entry, and what follows that.
   struct Rest {
@@ -67,10 +74,13 @@ class ShortestTexts {
     Doubts before;  // at the last byte before it, if any
     bool sure = true;
     bool known = false;
+    std::size_t memory_bytes() const { return before.memory_bytes(); }
   };
   static constexpr uint32_t kEnd = 0xFFFFFFFF;  // of the text
 
   uint32_t entry_of(Target at, Arena& arena);
+  std::vector<FrameText> search(uint32_t entry, std::size_t count, Arena& arena);
+  const FrameText* near_text(Target at) const;
   bool has_text(uint32_t entry, std::size_t index, Arena& arena);
   void share(const std::vector<FrameSearch::Stop>& way, const FrameText& whole, Arena& arena);
   Rest finish(Target at, StackRef stack, uint32_t frames, Arena& arena);
@@ -89,6 +99,7 @@ class ShortestTexts {
   std::deque<Entry> entries_;
   WordInterner rest_keys_;  // stack, set, register
   std::deque<Rest> rests_;
+  uint32_t searches_ = 0;
   bool cut_ = false;  // what is being found out takes more than kMaxFrames
 };
 

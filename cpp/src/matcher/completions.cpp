@@ -1,0 +1,225 @@
+// Budgets: texts that are always complete within a number of tokens.
+//
+// A token is allowed if what is left behind it is at least T, the tokens that complete the text
+// from there, a stop token among them. T is the length of a *plan*, a list of tokens that do: the
+// best way to spell the shortest text that is known (shortest_texts.h), or a shorter plan that a
+// search over tokens finds (token_search.h). It depends on the configurations alone. Since
+// neither need be the best, the plan for the place behind a token could be longer than the rest of
+// the plan that began with it. Then the text keeps to the plan: its next token is always allowed,
+// and T is what is left of it (budget.cpp). So a plan that fits goes on to fit until the text is
+// complete.
+//
+// Where every byte is a token, T is at most the number of bytes of the text, which takes a few
+// look-ups. The largest such number after any one token is remembered for each place, so that far
+// from the end a mask and a token cost one look-up more. Strings of any characters share it
+// whatever their length so far.
+//
+// Names that must not come again: completion_names.cpp. Masks: completion_masks.cpp.
+//
+// Cost: a walk over the tokens that a place reads when it is met for the first time, within free
+// text over those that leave it; near the end one for each number of tokens left, and a search for
+// each set of configurations that some token leads to and that does not clearly fit. All of it is
+// done once for all matchers.
+#include "matcher/completions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "matcher/token_search.h"
+
+namespace maskwright {
+
+Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation)
+    : grammar_(grammar),
+      store_(grammar.store()),
+      vocabulary_(grammar.vocabulary()),
+      tokens_(tokens),
+      generation_(generation),
+      bytes_suffice_(vocabulary_.byte_closed() && !tokens.needs_search()),
+      runner_(store_, grammar.rules()),
+      speller_(vocabulary_, tokens_),
+      texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kIgnored, kMaxPlaces),
+      exact_texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kExact,
+                   kMaxExactPlaces) {}
+
+// --- places -------------------------------------------------------------------------------------
+
+std::span<const Config> Completions::configs(Place at) const {
+  const auto words = places_.get(at);
+  // Config is four words without padding; the interner keeps them aligned as words.
+  return {reinterpret_cast<const Config*>(words.data()), words.size() / 4};
+}
+
+Completions::Place Completions::intern(std::span<const Config> closed) {
+  return places_.intern({reinterpret_cast<const uint32_t*>(closed.data()), closed.size() * 4}).id;
+}
+
+bool Completions::close(ConfigSet& set) {
+  returned_.clear();
+  runner_.close(set, arena_, &returned_);
+  return !returned_.empty();
+}
+
+Completions::Place Completions::close_and_intern(ConfigSet& set) {
+  if (set.empty()) return kNoPlace;
+  close(set);
+  return intern(set.configs());
+}
+
+Completions::Place Completions::start() {
+  ConfigSet set;
+  runner_.add(grammar_.start(), arena_, set);
+  return close_and_intern(set);
+}
+
+Completions::Place Completions::read(Place from, uint32_t token) {
+  ConfigSet after;
+  tokens_.read(configs(from), token, runner_, arena_, after);
+  return close_and_intern(after);
+}
+
+Completions::Place Completions::read_text(Place from, std::string_view text) {
+  if (text.empty()) return from;
+  ConfigSet after;
+  runner_.read(configs(from), text, arena_, after);
+  return close_and_intern(after);
+}
+
+std::size_t Completions::size() const {
+  constexpr std::size_t kWords = 16;  // about what other things take
+  return arena_.size().total() + places_.size() + loose_places_.size() + loose_.size() +
+         known_.size() + most_.size() + moves_.size() + texts_.size() + exact_texts_.size() +
+         masks_.size() * (vocabulary_.mask_words() / kWords + 1);
+}
+
+std::size_t Completions::memory_bytes() const {
+  return heap_bytes(tokens_, arena_, runner_, depths_, places_, speller_, texts_, exact_texts_) +
+         heap_bytes(loose_places_, loose_, known_, most_, moves_, masks_, forgotten_, names_);
+}
+
+// --- how many tokens ----------------------------------------------------------------------------
+
+// Whether the place can read the tokens and is complete then.
+bool Completions::completes(Place at, const Plan& plan) {
+  ConfigSet set;
+  set.assign(configs(at));
+  ConfigSet after;
+  for (const uint32_t token : plan) {
+    tokens_.read(set.configs(), token, runner_, arena_, after);
+    if (after.empty()) return false;
+    close(after);
+    std::swap(set, after);
+  }
+  return close(set);
+}
+
+Completions::Loose& Completions::loose(Place loose_at) {
+  const auto [found, added] = loose_.try_emplace(loose_at);
+  Loose& loose = found->second;
+  if (!added || bytes_left(loose_at) == kUnbounded) return loose;
+  ShortestTexts::Text text = loose_text(loose_at);
+  loose.tokens = speller_.count(text.bytes);
+  loose.doubts = std::move(text.doubts);
+  return loose;
+}
+
+ShortestTexts::Text Completions::loose_text(Place loose_at) {
+  arena_.regs().set_memory(Memory::kIgnored);
+  ShortestTexts::Text text = texts_.text(configs(loose_at), arena_);
+  arena_.regs().set_memory(Memory::kExact);
+  return text;
+}
+
+// Fewer tokens than those that spell the text, where these are few; or any where none do.
+const std::optional<Completions::Plan>& Completions::better_plan(Place loose_at, Loose& loose) {
+  if (std::exchange(loose.searched, true)) return loose.better;
+  if (loose.tokens != kUnbounded && (loose.tokens <= 1 || loose.tokens > kShort)) {
+    return loose.better;
+  }
+  arena_.regs().set_memory(Memory::kIgnored);
+  loose.better = TokenSearch(*this).find(loose_at, loose.tokens);
+  arena_.regs().set_memory(Memory::kExact);
+  return loose.better;
+}
+
+Completions::Known Completions::find_least(Place at) {
+  const Place loose_at = loose_place(at);
+  Loose& found = loose(loose_at);
+  const bool spelled = found.tokens != kUnbounded;
+  if (spelled && found.doubts.others == 0 && !found.doubts.names.empty() && bytes_suffice_) {
+    const uint32_t names = remembered(at);
+    const Padding& longer = padding(loose_at, found, names == 0);
+    if (longer.possible) return {padded_tokens(found, longer, names), std::nullopt, true};
+  }
+  const auto known = [](Plan plan) {
+    const auto tokens = static_cast<uint32_t>(plan.size());
+    return Known{tokens, std::move(plan), false};
+  };
+  const auto& better = better_plan(loose_at, found);
+  if (better && completes(at, *better)) return known(*better);
+  if (spelled && (found.doubts.none() || completes(at, spelled_plan(at))))
+    return {found.tokens, std::nullopt, false};
+  if (exact_texts_.length(configs(at), arena_).bytes != kUnbounded) {
+    auto plan = speller_.spell(exact_texts_.text(configs(at), arena_).bytes);
+    if (plan && completes(at, *plan)) return known(std::move(*plan));
+  }
+  if (auto plan = TokenSearch(*this).find(at, kUnbounded)) return known(std::move(*plan));
+  return {};
+}
+
+Completions::Known& Completions::least(Place at) {
+  if (const auto known = known_.find(at); known != known_.end()) return known->second;
+  Known known = find_least(at);
+  return known_.emplace(at, std::move(known)).first->second;
+}
+
+const Completions::Plan& Completions::plan(Place at) {
+  Known& known = least(at);
+  if (known.plan.has_value()) return *known.plan;
+  if (known.by_names) {
+    Loose& found = loose(loose_place(at));
+    const uint32_t names = remembered(at);
+    known.plan = padded_plan(at, padding(loose_place(at), found, names == 0), names);
+  } else if (known.tokens != kUnbounded) {
+    known.plan = spelled_plan(at);
+  }
+  if (!known.plan.has_value()) known.plan.emplace();
+  return *known.plan;
+}
+
+// Spells the shortest text, which is known.
+Completions::Plan Completions::spelled_plan(Place at) {
+  return *speller_.spell(loose_text(loose_place(at)).bytes);
+}
+
+uint32_t Completions::sure_bytes(Place at) {
+  const Memory memory = arena_.regs().memory();
+  arena_.regs().set_memory(Memory::kIgnored);
+  const auto [bytes, sure] = texts_.length(configs(at), arena_);
+  arena_.regs().set_memory(memory);
+  return sure ? bytes : kUnbounded;
+}
+
+uint32_t Completions::bytes_left(Place at) {
+  const Memory memory = arena_.regs().memory();
+  arena_.regs().set_memory(Memory::kIgnored);
+  const uint32_t bytes = texts_.length(configs(at), arena_).bytes;
+  arena_.regs().set_memory(memory);
+  return bytes;
+}
+
+uint32_t Completions::most_tokens(Place at) {
+  if (bytes_suffice_) {
+    if (const uint32_t bytes = sure_bytes(at); bytes != kUnbounded) return bytes;
+  }
+  return least_tokens(at);
+}
+
+bool Completions::fits(Place at, uint32_t left) {
+  if (most_tokens(at) <= left) return true;
+  const Loose& found = loose(loose_place(at));
+  if (found.doubts.none() && found.tokens <= left) return true;
+  return least_tokens(at) <= left;
+}
+
+}  // namespace maskwright

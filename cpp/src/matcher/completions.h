@@ -1,0 +1,183 @@
+// What is known about the tokens that complete the texts of a grammar (completions.cpp).
+//
+// It depends on the grammar, the vocabulary and the tokens that stop, and on nothing else, so it
+// belongs to the compiled grammar, and all matchers have it from there (CompletionStore). A matcher
+// knows the *place* of each of its steps here: closed configurations in an arena of their own, that
+// outlive it. Places of different texts are equal where their configurations are.
+//
+// Numbers of tokens are without one that stops. Everything runs under the grammar's mutex.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "maskwright/matcher/stack_depths.h"
+#include "maskwright/matcher/token_reader.h"
+#include "matcher/shortest_texts.h"
+#include "matcher/speller.h"
+
+namespace maskwright {
+
+class Completions {
+ public:
+  using Place = uint32_t;
+  using Plan = std::vector<uint32_t>;  // tokens that complete a text
+  static constexpr Place kNoPlace = 0xFFFFFFFF;
+
+  // `generation`: the places of another one mean nothing here.
+  Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation);
+
+  uint64_t generation() const { return generation_; }
+  const std::vector<uint32_t>& stop_ids() const { return tokens_.stop_ids(); }
+
+  // --- places
+  Place start();
+  // What a token, or a text, leads to; kNoPlace if it is refused.
+  Place read(Place from, uint32_t token);
+  Place read_text(Place from, std::string_view text);
+
+  // --- how many tokens
+  // So many complete it for sure; kUnbounded if none are known.
+  uint32_t least_tokens(Place at) { return least(at).tokens; }
+  // So many do, the first of them first; empty if none are known.
+  const Plan& plan(Place at);
+  bool fits(Place at, uint32_t left);
+  // Known to be: `left` fits behind any token.
+  bool all_fit(Place at, uint32_t left);
+
+  // --- masks (completion_masks.cpp)
+  // The row that drop_beyond() made of the place's mask; false if that was not asked for.
+  bool copy_mask(Place at, uint32_t left, std::span<uint32_t> row) const;
+  // Clears the tokens behind which so many do not fit.
+  void drop_beyond(Place at, uint32_t left, std::span<uint32_t> row);
+
+  // --- what it takes
+  // For texts, and for tokens that need be no shortest text.
+  uint64_t searches() const { return searches_ + texts_.searches() + exact_texts_.searches(); }
+  // For masks.
+  uint64_t walks() const { return walks_; }
+  // Grows with what is known.
+  std::size_t size() const;
+  std::size_t memory_bytes() const;
+
+ private:
+  friend class BudgetWalk;
+  friend class TokenSearch;
+  using Memory = RegisterPool::Memory;
+  static constexpr uint32_t kMaxPlaces = 50000;
+  static constexpr uint32_t kMaxExactPlaces = 500;  // values and names make endlessly many
+  static constexpr std::size_t kShort = 8;          // tokens for which fewer ones are looked for
+
+  // Tokens that complete a place.
+  struct Known {
+    uint32_t tokens = kUnbounded;
+    std::optional<Plan> plan;  // none yet where it spells the shortest text, with longer names
+    bool by_names = false;     // it depends on loosened configurations and the number of names only
+    std::size_t memory_bytes() const { return heap_bytes(plan); }
+  };
+  // How names are made longer until they are none that is there.
+  struct Padding {
+    bool possible = false;
+    std::vector<std::string> enters;  // per doubt: what leads to where any letters may follow
+    uint32_t tokens = kUnbounded;     // that spell the text but for what makes names longer
+    std::size_t memory_bytes() const { return heap_bytes(enters); }
+  };
+  // Of loosened configurations.
+  struct Loose {
+    uint32_t tokens = kUnbounded;  // that spell the shortest text, which has these doubts
+    Doubts doubts;
+    std::optional<Plan> better;  // of fewer tokens
+    bool searched = false;
+    std::array<std::optional<Padding>, 2> padding;  // [1]: the first name needs none
+    std::size_t memory_bytes() const { return heap_bytes(doubts, better, padding); }
+  };
+  // What holds after any one token.
+  struct Most {
+    Reg from;  // for registers from here on
+    uint32_t tokens;
+  };
+  // What is remembered of a place by, and the register from which on it holds.
+  struct Reach {
+    uint64_t key;
+    Reg reg;
+  };
+
+  std::span<const Config> configs(Place at) const;
+  Place intern(std::span<const Config> closed);
+  Place close_and_intern(ConfigSet& set);
+  // Whether the text is complete.
+  bool close(ConfigSet& set);
+  bool completes(Place at, const Plan& plan);
+
+  Known& least(Place at);
+  Known find_least(Place at);
+  Place loose_place(Place at);
+  Loose& loose(Place loose_at);
+  const std::optional<Plan>& better_plan(Place loose_at, Loose& loose);
+  // The shortest text, which is known.
+  ShortestTexts::Text loose_text(Place loose_at);
+  Plan spelled_plan(Place at);
+  // In bytes, of a text without doubts; and of the text that may do. kUnbounded if there is none.
+  uint32_t sure_bytes(Place at);
+  uint32_t bytes_left(Place at);
+  // Not below least_tokens().
+  uint32_t most_tokens(Place at);
+
+  // Of names that must not come again (completion_names.cpp).
+  void note_stacks();
+  uint32_t names_in(Target at);
+  uint32_t remembered(Place at);
+  bool follow(ConfigSet& set, std::string_view text);
+  bool reads_letters(const ConfigSet& set);
+  std::optional<std::string> enter_letters(ConfigSet& set);
+  const Padding& padding(Place loose_at, Loose& loose, bool first_is_new);
+  uint32_t count_parts(std::string_view text, std::span<const uint32_t> cuts);
+  uint32_t padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const;
+  std::optional<Plan> padded_plan(Place at, const Padding& padding, uint32_t names);
+
+  // Masks (completion_masks.cpp).
+  Reach reach_key(Place at);
+  std::optional<uint64_t> loose_reach(Place at);
+  bool has_register(StateId state) const { return (store_.state(state).flags & kHasRegister) != 0; }
+  bool counts(StateId state) const;
+  const TextClass* loop_text(std::span<const Config> closed) const;
+  bool depends_on_names_alone(Place at);
+  Place move(Place at, uint8_t byte);
+  Place without_names(Place at);
+
+  CompiledGrammar& grammar_;
+  Store& store_;
+  const Vocabulary& vocabulary_;
+  TokenReader tokens_;
+  uint64_t generation_;
+  bool bytes_suffice_;  // any bytes that complete a text are tokens that do
+  Arena arena_;
+  Runner runner_;
+  std::vector<SetId> returned_;
+  StackDepths depths_;
+  WordInterner places_;
+
+  Speller speller_;
+  ShortestTexts texts_;  // Memory::kIgnored
+  ShortestTexts exact_texts_;
+  std::unordered_map<Place, Place> loose_places_;
+  std::unordered_map<Place, Loose> loose_;  // by loosened places
+  std::unordered_map<Place, Known> known_;
+  std::unordered_map<uint64_t, Most> most_;
+  std::unordered_map<uint64_t, Place> moves_;                  // by place and byte
+  std::unordered_map<uint64_t, std::vector<uint32_t>> masks_;  // by place and what is left
+  // By stack node: itself without the names that it remembers, and how many these are at most in it
+  // and those below.
+  std::vector<uint32_t> forgotten_;
+  std::vector<uint32_t> names_;
+  uint64_t searches_ = 0;
+  uint64_t walks_ = 0;
+};
+
+}  // namespace maskwright
