@@ -11,6 +11,8 @@ VENV ?= .venv
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Seconds that each fuzz target runs.
 FUZZ_SECONDS ?= 60
+# Compiles them: clang 16 or later; older ones do not understand the ranges of libstdc++.
+FUZZ_CXX ?= clang++
 PYTEST_ARGS ?=
 CONFORMANCE_ARGS ?=
 BENCH_ARGS ?=
@@ -123,8 +125,8 @@ $(CMAKE) --build --preset $(1)
 $(CTEST) --preset $(1)
 endef
 
-fuzz: $(VENV)/.stamp-build ## Run each fuzz target for FUZZ_SECONDS (needs clang)
-	$(CMAKE) --preset fuzz
+fuzz: $(VENV)/.stamp-build ## Run each fuzz target for FUZZ_SECONDS (needs clang 16 or later)
+	$(CMAKE) --preset fuzz -DCMAKE_CXX_COMPILER="$(FUZZ_CXX)"
 	$(CMAKE) --build --preset fuzz
 	FUZZ_SECONDS="$(FUZZ_SECONDS)" bash tools/fuzz.sh build/fuzz
 

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SCHEMAS = Path(__file__).resolve().parent.parent / "tests" / "data" / "chat" / "schemas.json"
-_ROOM = 96  # tokens; every schema has a text within them
+_PROMPT_ROOM = 64  # tokens
 
 
-def request(name: str, schema: Any, seed: int) -> ChatRequest:
+def request(name: str, schema: Any, seed: int, max_tokens: int) -> ChatRequest:
     """Return a request for an instance of a schema, or free text if there is none."""
     fields: dict[str, Any] = {}
     if schema is not None:
@@ -54,7 +54,7 @@ def request(name: str, schema: Any, seed: int) -> ChatRequest:
         {"role": "system", "content": "You answer with JSON, in the shortest way there is."},
         {"role": "user", "content": f"Write {name} as JSON."},
     ]
-    return ChatRequest.read(messages=messages, max_tokens=_ROOM, seed=seed, **fields)
+    return ChatRequest.read(messages=messages, max_tokens=max_tokens, seed=seed, **fields)
 
 
 @contextmanager
@@ -77,11 +77,14 @@ def grammar_seconds_of_tokens() -> Iterator[list[float]]:
         Job.emit = emit  # type: ignore[method-assign]
 
 
-def streams_table(model: LlamaCppModel, schemas: dict[str, Any], streams: int) -> str:
-    """Run all schemas twice, several at a time, and lay out what formats have cost."""
+def streams_table(model: LlamaCppModel, schemas: dict[str, Any], max_tokens: int) -> str:
+    """Run all schemas twice, as many at a time as there are sequences, and lay out the costs."""
     rows = []
-    requests = [request(name, schema, seed) for seed, (name, schema) in enumerate(schemas.items())]
-    with ChatEngine(model) as engine, ThreadPoolExecutor(streams) as threads:
+    requests = [
+        request(name, schema, seed, max_tokens)
+        for seed, (name, schema) in enumerate(schemas.items())
+    ]
+    with ChatEngine(model) as engine, ThreadPoolExecutor(model.max_sequences) as threads:
         for label in ("first", "second"):
             with grammar_seconds_of_tokens() as costs:
                 usages = [answer.usage for answer in threads.map(engine.complete, requests)]
@@ -116,17 +119,21 @@ def first_token_ms(engine: ChatEngine, asked: ChatRequest) -> float:
         return (time.perf_counter() - start) * 1e3
 
 
-def first_token_table(model: LlamaCppModel, schemas: dict[str, Any], repeats: int) -> str:
+def first_token_table(
+    model: LlamaCppModel, schemas: dict[str, Any], max_tokens: int, repeats: int
+) -> str:
     """Time first tokens with and without a format in turns, and lay out their ratios."""
     held: dict[str, list[float]] = {name: [] for name in schemas}
     free: dict[str, list[float]] = {name: [] for name in schemas}
     for repeat in range(repeats):
         with ChatEngine(model) as engine:
-            first_token_ms(engine, request("nothing", {"const": 0}, 0))  # loads what is lazy
+            first_token_ms(
+                engine, request("nothing", {"const": 0}, 0, max_tokens)
+            )  # loads what is lazy
             for number, (name, schema) in enumerate(schemas.items()):
                 turns = [(held, schema), (free, None)]
                 for times, asked in turns[:: 1 if (number + repeat) % 2 else -1]:
-                    times[name].append(first_token_ms(engine, request(name, asked, 0)))
+                    times[name].append(first_token_ms(engine, request(name, asked, 0, max_tokens)))
     ratios = sorted(min(held[name]) / min(free[name]) for name in schemas)
     rows = [
         (
@@ -144,17 +151,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--streams", type=int, default=8, help="requests at a time")
     parser.add_argument("--schemas", type=int, default=50, help="how many of the schemas")
+    parser.add_argument(
+        "--max-tokens", type=int, default=128, help="of an answer, which masks keep complete in it"
+    )
     parser.add_argument("--repeats", type=int, default=3, help="of times to the first token")
     parser.add_argument("--threads", type=int, help="CPU threads of the model")
     options = parser.parse_args()
     schemas = json.loads(_SCHEMAS.read_text(encoding="utf-8"))
     schemas = dict(itertools.islice(schemas.items(), options.schemas))
     watch = LoadWatch()
-    model = LlamaCppModel(context_size=256, max_sequences=options.streams, threads=options.threads)
+    model = LlamaCppModel(
+        context_size=_PROMPT_ROOM + options.max_tokens,
+        max_sequences=options.streams,
+        threads=options.threads,
+    )
     print(f"Grammar time of each token, {options.streams} streams at a time:\n")
-    print(streams_table(model, schemas, options.streams))
+    print(streams_table(model, schemas, options.max_tokens))
     print(f"\nTime to the first token, each schema the best of {options.repeats}:\n")
-    print(first_token_table(model, schemas, options.repeats))
+    print(first_token_table(model, schemas, options.max_tokens, options.repeats))
     model.close()
     print("\n" + watch.finish())
 

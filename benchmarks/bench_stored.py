@@ -1,23 +1,30 @@
-"""Loading stored grammars against compiling the schemas again.
+"""Loading stored grammars against compiling the schemas again; masks that were stored with them.
 
     python -m benchmarks.bench_stored
 
 Both on the same schemas, in turns and in one run, so that other work on the machine meets both
 alike; the fastest of some repeats counts. The compiler keeps nothing, and is warm otherwise: what
 it has once for a process or a vocabulary is there. With MASKWRIGHT_TEST_DATA set, the schemas are
-those of MaskBench, else the twelve beside this file. The vocabulary is made up: it hardly matters.
+those of MaskBench, else the twelve beside this file. The vocabulary is made up, where it hardly
+matters: for the first mask it is that of llama3_1, if the data has it.
+
+The first mask is that of a new matcher: after compiling with a compiler that has no masks yet, and
+after loading the masks along the first steps with the grammar.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import os
+import random
 import statistics
 import sys
 import time
 from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +42,16 @@ if TYPE_CHECKING:
 
 REPEATS = 5
 FIELDS = 256
+STEPS = 20
+SOURCES = {
+    "words": r"\w+( \w+)*",
+    "a word anywhere": ".*foo.*",
+    "lines": r"([^\n]{1,200}\n)+",
+}
+EBNF = """
+root ::= term (("+" | "-") term)*
+term ::= [0-9]+ | [a-z]+ | "(" root ")"
+"""
 
 
 @dataclass(frozen=True)
@@ -74,6 +91,73 @@ def figures_of(compiler: Any, text: str) -> Figures | None:
     return Figures(compile_us, load_us, len(stored))
 
 
+def first_masks(info: Any, compile_with: Callable[[Any], Any]) -> list[float]:
+    """Return the fastest times to the first mask in µs: cold, and with masks that were stored."""
+    from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher
+
+    bitmask = allocate(info)
+
+    def fill(compiled: Any) -> float:
+        start = time.perf_counter()
+        GrammarMatcher(compiled).fill_next_token_bitmask(bitmask)
+        return (time.perf_counter() - start) * 1e6
+
+    compiled = compile_with(GrammarCompiler(info))
+    walk(compiled, bitmask)
+    stored = compiled.serialize(include_masks=True)
+    best = [float("inf")] * 2
+    for _ in range(REPEATS):
+        best[0] = min(best[0], fill(compile_with(GrammarCompiler(info))))
+        loaded = CompiledGrammar.deserialize(stored, info, trust_masks=True)
+        best[1] = min(best[1], fill(loaded))
+    return best
+
+
+def allocate(info: Any) -> Any:
+    """Return a bitmask of one row, as numpy has it."""
+    import numpy as np
+
+    return np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
+
+
+def walk(compiled: Any, bitmask: Any) -> None:
+    """Compute the masks along some steps."""
+    import numpy as np
+
+    from maskwright import GrammarMatcher
+
+    matcher = GrammarMatcher(compiled)
+    choose = random.Random(1)
+    for _ in range(STEPS):
+        if matcher.is_terminated():
+            return
+        matcher.fill_next_token_bitmask(bitmask)
+        bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")
+        matcher.accept_token(int(choose.choice(np.flatnonzero(bits))))
+
+
+def print_first_masks(info: Any, schemas: list[str], seconds: float) -> None:
+    """Print a table of first masks: of as many schemas as take so long, and of some grammars."""
+    from maskwright import MaskwrightError
+
+    found = []
+    start = time.process_time()
+    for schema in schemas:
+        if time.process_time() - start > seconds:
+            break
+        with contextlib.suppress(MaskwrightError):
+            found.append(first_masks(info, methodcaller("compile_json_schema", schema, **OPTIONS)))
+    cold, loaded = zip(*found, strict=True)
+    table = {
+        f"median of {len(found)} schemas": [statistics.median(cold), statistics.median(loaded)]
+    }
+    for name, regex in SOURCES.items():
+        table[f"regex: {name}"] = first_masks(info, methodcaller("compile_regex", regex))
+    table["EBNF: sums"] = first_masks(info, methodcaller("compile_grammar", EBNF))
+    rows = [[name, *map(number, (*times, times[1] / times[0]))] for name, times in table.items()]
+    print(markdown_table(["first mask", "cold, µs", "loaded, µs", "loaded / cold"], rows))
+
+
 def wide_schema() -> str:
     """Return a schema of 256 fields of several kinds, half of them required."""
     kinds: list[dict[str, Any]] = [
@@ -91,6 +175,7 @@ def main() -> int:
     """Measures and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--files", type=int, default=1000, help="schemas to take")
+    parser.add_argument("--mask-seconds", type=float, default=30, help="for first masks of schemas")
     arguments = parser.parse_args()
     from maskwright import GrammarCompiler, TokenizerInfo
 
@@ -112,6 +197,11 @@ def main() -> int:
     print(markdown_table(["", "compile, µs", "load, µs", "load / compile", "bytes"], rows))
     ratio = statistics.median(figures.load_us / figures.compile_us for figures in found)
     print(f"\nMedian of load / compile over the schemas: {number(ratio)}")
+    tokenizer = Path(data) / "tokenizers" / "llama3_1" / "tokenizer.json" if data else None
+    if tokenizer is not None and tokenizer.exists():
+        info = TokenizerInfo.from_file(tokenizer)
+    print()
+    print_first_masks(info, [file.schema for file in files], arguments.mask_seconds)
     print(watch.finish())
     return 0
 

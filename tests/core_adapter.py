@@ -111,7 +111,9 @@ def compile_core(ir: bytes, vocabulary: TestVocabulary, **shortcuts: Any) -> Any
     return CORE.compile(ir, core_vocabulary(vocabulary), **shortcuts)
 
 
-def stored_and_loaded(compiled: Any, ir: bytes, vocabulary: TestVocabulary) -> Any:
+def stored_and_loaded(
+    compiled: Any, ir: bytes, vocabulary: TestVocabulary, masks: bool = False
+) -> Any:
     """What is loaded from the stored form of a compiled grammar of the core."""
     fingerprint = bytes(32)
     nothing: tuple[Any, ...] = ()
@@ -123,5 +125,7 @@ def stored_and_loaded(compiled: Any, ir: bytes, vocabulary: TestVocabulary) -> A
         narrowed=nothing,
         loosened=nothing,
         ignored=nothing,
+        include_masks=masks,
     )
-    return CORE.load(stored, core_vocabulary(vocabulary), fingerprint=fingerprint)[0]
+    core = core_vocabulary(vocabulary)
+    return CORE.load(stored, core, fingerprint=fingerprint, trust_masks=masks)[0]

@@ -1,8 +1,10 @@
-"""The envelope of a stored grammar, written a second time after docs/serialisation_guide.md."""
+"""A stored grammar's envelope and its masks, read and written after docs/serialisation_guide.md."""
 
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
+from itertools import chain
 
 HEADER = struct.Struct("<8sIIQ32sQ")
 MASK = 2**64 - 1
@@ -25,3 +27,67 @@ def sealed(header: bytes, body: bytes) -> bytes:
     length = HEADER.size + len(body)
     data = HEADER.pack(magic, order, version, length, fingerprint, 0) + body
     return data[:56] + checksum(data).to_bytes(8, "little") + body
+
+
+@dataclass
+class StoredMask:
+    """A mask as it is stored; ``text`` and ``dense`` are words of a bitmap."""
+
+    key: list[int]
+    text: int
+    dense: list[int] | None
+    ids: list[int]
+    unsure: list[int]
+    escapes: int
+    sets: list[int]
+
+
+@dataclass
+class MaskSection:
+    """The last part of a stored form with masks."""
+
+    version: bytes
+    texts: list[list[int]]
+    lists: list[list[int]]
+    masks: list[StoredMask]
+
+    @staticmethod
+    def split(with_masks: bytes, without: bytes, mask_words: int) -> MaskSection:
+        """Read the section of a form, of which the form without masks is known."""
+        data = with_masks[len(without) :]
+        size = int.from_bytes(data[:4], "little")
+        words = iter(struct.unpack(f"<{(len(data) - 4 - size) // 4}I", data[4 + size :]))
+
+        def take(count: int) -> list[int]:
+            return [next(words) for _ in range(count)]
+
+        def counted() -> list[int]:
+            return take(next(words))
+
+        texts = [take(mask_words) for _ in range(next(words))]
+        lists = [counted() for _ in range(next(words))]
+        masks = []
+        for _ in range(next(words)):
+            key, text, dense = counted(), next(words), next(words)
+            bitmap = take(mask_words) if dense else None
+            masks.append(
+                StoredMask(key, text, bitmap, counted(), counted(), next(words), counted())
+            )
+        assert next(words, None) is None
+        return MaskSection(data[4 : 4 + size], texts, lists, masks)
+
+    def joined(self, without: bytes) -> bytes:
+        """The form with this section."""
+        words = [len(self.texts), *chain.from_iterable(self.texts), len(self.lists)]
+        for content in self.lists:
+            words += [len(content), *content]
+        words.append(len(self.masks))
+        for mask in self.masks:
+            words += [len(mask.key), *mask.key, mask.text, int(mask.dense is not None)]
+            words += mask.dense or []
+            words += [len(mask.ids), *mask.ids, len(mask.unsure), *mask.unsure, mask.escapes]
+            words += [len(mask.sets), *mask.sets]
+        section = struct.pack(f"<I{len(self.version)}s", len(self.version), self.version)
+        section += struct.pack(f"<{len(words)}I", *words)
+        header = without[:12] + (2).to_bytes(4, "little") + without[16:]
+        return sealed(header, without[HEADER.size :] + section)

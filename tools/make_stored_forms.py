@@ -1,9 +1,11 @@
 """Writes tests/data/stored/VERSION: stored grammars as this version of the format has them.
 
 The folder of a version is made once, when the version is new, and kept: those of older versions are
-what `DeserializeVersionError` is tested with. A second run for the same version changes nothing but
-the front-ends' and the compiler's choices, and needs a reason. The vocabulary and the sources are
-in this file and must not change; tests/unit/api/test_api_stored_files.py reads both.
+what `DeserializeVersionError` is tested with. Forms with masks, NAME.masks.bin, lie there as well
+and have a version of their own; their masks count for one version of the package only. A second run
+for the same version changes nothing but the front-ends' and the compiler's choices, and needs a
+reason. The vocabulary and the sources are in this file and must not change;
+tests/unit/api/test_api_stored_files.py reads both.
 
 Usage: python tools/make_stored_forms.py
 """
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
     from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "data" / "stored"
-#: Seeds of the fuzz target: bodies without their envelopes.
+#: Seeds of the fuzz target: bodies without their envelopes, of its own vocabulary.
 SEEDS = Path(__file__).resolve().parent.parent / "cpp" / "fuzz" / "corpus" / "stored"
 WORDS = ('{"', '":', '", "', "name", "true", "12", "ab", "]}")
+FUZZ_WORDS = ('":', '","', '{"', "}}", "]]", "  ", "ab", "true", "\\u")
+#: What is read before masks are stored.
+WALKS = {"ebnf": "12+(ab\u00e9ab", "regex": "2026-01", "schema": '{"name": "Ann", "friends": [{'}
 EBNF = """
 root ::= sum
 sum ::= sum "+" item | item
@@ -45,6 +50,36 @@ def vocabulary() -> TokenizerInfo:
     return TokenizerInfo(tokens, stop_token_ids=len(tokens) - 1)
 
 
+def fuzz_vocabulary() -> TokenizerInfo:
+    """Return the vocabulary of cpp/fuzz/following.h."""
+    from maskwright import TokenizerInfo
+
+    tokens = [bytes([byte]) for byte in range(256)] + [word.encode() for word in FUZZ_WORDS]
+    return TokenizerInfo([*tokens, b"", b""], stop_token_ids=len(tokens) + 1)
+
+
+def new_compiler(info: TokenizerInfo) -> GrammarCompiler:
+    """Return a compiler with limits that the fuzz target allows."""
+    from maskwright import GrammarCompiler
+
+    return GrammarCompiler(
+        info, max_states=2000, max_targets=500, max_clauses=100, max_lang_states=500
+    )
+
+
+def with_masks(name: str, compiled: CompiledGrammar) -> bytes:
+    """Return the stored form with the masks along a text."""
+    from maskwright import GrammarMatcher, allocate_token_bitmask
+
+    bitmask = allocate_token_bitmask(1, compiled.tokenizer_info.vocab_size)
+    matcher = GrammarMatcher(compiled)
+    for character in WALKS[name]:
+        matcher.fill_next_token_bitmask(bitmask)
+        assert matcher.accept_string(character)
+    matcher.fill_next_token_bitmask(bitmask)
+    return compiled.serialize(include_masks=True)
+
+
 def compile_all(compiler: GrammarCompiler) -> dict[str, CompiledGrammar]:
     """Return the compiled grammar of each file."""
     return {
@@ -56,21 +91,20 @@ def compile_all(compiler: GrammarCompiler) -> dict[str, CompiledGrammar]:
 
 def main() -> None:
     """Writes the files."""
-    from maskwright import GrammarCompiler, config
+    from maskwright import config
 
     folder = FOLDER / config.get_serialization_version()
     folder.mkdir(parents=True, exist_ok=True)
-    SEEDS.mkdir(parents=True, exist_ok=True)
-    compiler = GrammarCompiler(  # limits that the fuzz target allows
-        vocabulary(), max_states=2000, max_targets=500, max_clauses=100, max_lang_states=500
-    )
-    for name, compiled in compile_all(compiler).items():
-        stored = compiled.serialize()
-        (folder / f"{name}.bin").write_bytes(stored)
+    for name, compiled in compile_all(new_compiler(vocabulary())).items():
+        (folder / f"{name}.bin").write_bytes(compiled.serialize())
         (folder / f"{name}.json").write_text(compiled.serialize_json() + "\n", encoding="ascii")
         text = compiled.grammar.serialize_json() + "\n"
         (folder / f"{name}.grammar.json").write_text(text, encoding="ascii")
-        (SEEDS / name).write_bytes(stored[64:])
+        (folder / f"{name}.masks.bin").write_bytes(with_masks(name, compiled))
+    SEEDS.mkdir(parents=True, exist_ok=True)
+    for name, compiled in compile_all(new_compiler(fuzz_vocabulary())).items():
+        (SEEDS / name).write_bytes(compiled.serialize()[64:])
+        (SEEDS / f"{name}.masks").write_bytes(with_masks(name, compiled)[64:])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "apply_request.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -37,7 +38,6 @@ int64_t checked_vocab_size(std::optional<int64_t> vocab_size, const Rows& logits
 }
 
 void check_rows(const std::vector<int64_t>& rows, const Rows& logits, const Rows& bitmask) {
-  std::vector<bool> seen(static_cast<std::size_t>(logits.count));
   for (const int64_t row : rows) {
     if (row < 0 || row >= logits.count || row >= bitmask.count) {
       throw Error(ErrorKind::kBitmask, "bitmask-index",
@@ -45,12 +45,13 @@ void check_rows(const std::vector<int64_t>& rows, const Rows& logits, const Rows
                       std::to_string(logits.count) + " rows and the bitmask has " +
                       std::to_string(bitmask.count) + "; pass indices below both");
     }
-    const auto at = static_cast<std::size_t>(row);
-    if (seen[at]) {
-      throw Error(ErrorKind::kBitmask, "bitmask-index",
-                  "row " + std::to_string(row) + " is named twice; name each row once in indices");
-    }
-    seen[at] = true;
+  }
+  // As many as are named, not as there are: rows without an element take no memory.
+  std::vector<int64_t> sorted = rows;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    throw Error(ErrorKind::kBitmask, "bitmask-index",
+                "row " + std::to_string(*twice) + " is named twice; name each row once in indices");
   }
 }
 
@@ -93,7 +94,7 @@ ApplyRequest check_apply(const ArrayFacts& logits, const ArrayFacts& bitmask,
   } else if (out.count != in.count) {
     bad_array("bitmask-shape", "bitmask", bitmask,
               "one row for each of the " + std::to_string(out.count) + " rows of logits");
-  } else {
+  } else if (out.length != 0) {  // else there is nothing to do, in however many rows
     request.rows.resize(static_cast<std::size_t>(out.count));
     std::iota(request.rows.begin(), request.rows.end(), int64_t{0});
   }

@@ -7,6 +7,7 @@
 
 #include "maskwright/matcher/matcher.h"
 #include "maskwright/matcher/precompute.h"
+#include "maskwright/support/stop_flag.h"
 #include "register.h"
 
 namespace nb = nanobind;
@@ -15,6 +16,7 @@ using maskwright::CompiledGrammar;
 using maskwright::CompileLimits;
 using maskwright::Precompute;
 using maskwright::SharedMasks;
+using maskwright::StopFlag;
 using maskwright::Vocabulary;
 
 namespace {
@@ -22,16 +24,15 @@ namespace {
 std::shared_ptr<CompiledGrammar> compile(
     const nb::bytes& ir, std::shared_ptr<Vocabulary> vocabulary, uint32_t max_states,
     uint32_t max_targets, uint32_t max_clauses, uint32_t max_lang_states, std::size_t around_bytes,
-    bool token_classes, bool clipping, bool sharing, std::shared_ptr<SharedMasks> shared_masks) {
-  if (shared_masks != nullptr && &shared_masks->vocabulary() != vocabulary.get()) {
-    throw std::invalid_argument("shared_masks are of another vocabulary");
-  }
+    bool token_classes, bool clipping, bool sharing, std::shared_ptr<SharedMasks> shared_masks,
+    const StopFlag* stop) {
   CompileLimits limits;
   limits.shortcuts = {token_classes, clipping, sharing};
   limits.rules.max_states = max_states;
   limits.json = {max_targets, max_clauses, max_lang_states};
   const std::span<const std::byte> buffer{static_cast<const std::byte*>(ir.data()), ir.size()};
   const nb::gil_scoped_release release;
+  const maskwright::StopScope scope(stop);
   auto grammar =
       maskwright::compile(buffer, std::move(vocabulary), limits, std::move(shared_masks));
   grammar->set_around_bytes(around_bytes);
@@ -114,6 +115,11 @@ void register_compiled(nb::module_& m) {
            "Counts of what was built so far: states, rows, positions, searched_places, "
            "budget_searches, budget_walks, masks, shared_masks, mask_bytes, cold_walks, "
            "visited_nodes.");
+  nb::class_<StopFlag>(m, "StopFlag",
+                       "Stops compile() in another thread, which raises CancelledError then.")
+      .def(nb::init<>())
+      .def("set", &StopFlag::set)
+      .def_prop_ro("is_set", &StopFlag::is_set);
   nb::class_<Precompute>(m, "Precompute", "Computes masks of a grammar that no matcher asked for.")
       .def(nb::init<std::shared_ptr<CompiledGrammar>>(), nb::arg("compiled"),
            nb::call_guard<nb::gil_scoped_release>())
@@ -128,8 +134,9 @@ void register_compiled(nb::module_& m) {
         nb::arg("max_clauses") = limits.json.max_clauses,
         nb::arg("max_lang_states") = limits.json.max_lang_states, nb::arg("around_bytes") = 0,
         nb::arg("token_classes") = true, nb::arg("clipping") = true, nb::arg("sharing") = true,
-        nb::arg("shared_masks").none() = nb::none(),
+        nb::arg("shared_masks").none() = nb::none(), nb::arg("stop").none() = nb::none(),
         "Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the "
-        "grammar's: what its owner needs for it. The last four are shortcuts that change no "
-        "answer.");
+        "grammar's: what its owner needs for it. The four from token_classes to shared_masks are "
+        "shortcuts that change no answer. A stop flag that is set, before or meanwhile, ends it "
+        "with CancelledError.");
 }

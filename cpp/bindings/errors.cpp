@@ -1,4 +1,5 @@
 // Engine errors as the Python error tree: one class per kind, looked up when an error is raised.
+// What was stopped on request is no fault, and Python has a class for it.
 #include <nanobind/stl/string.h>
 
 #include <exception>
@@ -27,6 +28,7 @@ const char* class_name(ErrorKind kind) {
     case ErrorKind::kStoredVersion: return "DeserializeVersionError";
     case ErrorKind::kBatch: return "BatchError";
     case ErrorKind::kDraftTree: return "DraftTreeError";
+    case ErrorKind::kStopped: break;
   }
   return "MaskwrightError";
 }
@@ -38,6 +40,11 @@ nb::object text(std::string_view bytes) {
 }
 
 void raise(const Error& error) {
+  if (error.kind() == ErrorKind::kStopped) {
+    const nb::object type = nb::module_::import_("concurrent.futures").attr("CancelledError");
+    PyErr_SetString(type.ptr(), error.what());
+    return;
+  }
   nb::dict arguments;
   arguments["code"] = error.code();
   if (error.kind() == ErrorKind::kMalformed) arguments["offset"] = error.value();

@@ -16,6 +16,8 @@ using maskwright::CompileLimits;
 using maskwright::Error;
 using maskwright::Fingerprint;
 using maskwright::LoadedGrammar;
+using maskwright::SharedMasks;
+using maskwright::StorableMasks;
 using maskwright::StoredSource;
 using maskwright::Vocabulary;
 
@@ -60,7 +62,8 @@ nb::tuple decode_all(const Items& items) {
 }
 
 nb::bytes store(const CompiledGrammar& grammar, const nb::bytes& ir, const nb::bytes& fingerprint,
-                bool exact, const Texts& narrowed, const Loosened& loosened, const Texts& ignored) {
+                bool exact, const Texts& narrowed, const Loosened& loosened, const Texts& ignored,
+                bool include_masks) {
   StoredSource source;
   source.ir.assign(view(ir).begin(), view(ir).end());
   source.certificate.exact = exact;
@@ -72,21 +75,24 @@ nb::bytes store(const CompiledGrammar& grammar, const nb::bytes& ir, const nb::b
   const Fingerprint own = fingerprint_of(fingerprint);
   const auto bytes = [&] {
     const nb::gil_scoped_release release;
-    return maskwright::store(grammar, source, own);
+    const auto masks = include_masks ? grammar.storable_masks() : StorableMasks{};
+    return maskwright::store(grammar, source, own, masks);
   }();
   return nb::bytes(bytes.data(), bytes.size());
 }
 
 Loaded load(const nb::bytes& bytes, std::shared_ptr<Vocabulary> vocabulary,
             const nb::bytes& fingerprint, uint32_t max_states, uint32_t max_targets,
-            uint32_t max_clauses, uint32_t max_lang_states) {
+            uint32_t max_clauses, uint32_t max_lang_states,
+            std::shared_ptr<SharedMasks> shared_masks, bool trust_masks) {
   CompileLimits allowed;
   allowed.rules.max_states = max_states;
   allowed.json = {max_targets, max_clauses, max_lang_states};
   const Fingerprint expected = fingerprint_of(fingerprint);
   const LoadedGrammar loaded = [&] {
     const nb::gil_scoped_release release;
-    return maskwright::load(view(bytes), std::move(vocabulary), expected, allowed);
+    return maskwright::load(view(bytes), std::move(vocabulary), expected, allowed,
+                            std::move(shared_masks), trust_masks);
   }();
   const auto& [ir, certificate] = loaded.source;
   nb::list loosened;
@@ -104,6 +110,7 @@ void register_stored(nb::module_& m) {
   m.def(
       "store", &store, nb::arg("compiled"), nb::kw_only(), nb::arg("ir"), nb::arg("fingerprint"),
       nb::arg("exact"), nb::arg("narrowed"), nb::arg("loosened"), nb::arg("ignored"),
+      nb::arg("include_masks") = false,
       "Return the stored form of a compiled grammar, with what it was compiled from. Releases the "
       "GIL.");
   m.def("load", &load, nb::arg("stored"), nb::arg("vocabulary"), nb::kw_only(),
@@ -111,6 +118,7 @@ void register_stored(nb::module_& m) {
         nb::arg("max_targets") = limits.json.max_targets,
         nb::arg("max_clauses") = limits.json.max_clauses,
         nb::arg("max_lang_states") = limits.json.max_lang_states,
+        nb::arg("shared_masks").none() = nb::none(), nb::arg("trust_masks") = false,
         "Load a stored form: (grammar, ir, exact, narrowed, loosened, ignored). Releases the GIL.");
   m.def(
       "check_ir", [](const nb::bytes& ir) { maskwright::Ir::parse(view(ir)); }, nb::arg("ir"),

@@ -43,8 +43,8 @@ bool same_text(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a,
 
 }  // namespace
 
-KeywordTable::KeywordTable(const nb::dict& handlers, const nb::dict& plain, nb::str id_keyword,
-                           bool ref_alone)
+KeywordTable::KeywordTable(const nb::dict& handlers, const nb::dict& plain,
+                           const nb::frozenset& declaring, nb::str id_keyword, bool ref_alone)
     : id_keyword_(std::move(id_keyword)), ref_alone_(ref_alone) {
   slots_.assign(std::bit_ceil(4 * nb::len(handlers) + 1), 0);
   for (const auto& [keyword, handler] : handlers) {
@@ -53,6 +53,8 @@ KeywordTable::KeywordTable(const nb::dict& handlers, const nb::dict& plain, nb::
     if (PyObject* name = PyDict_GetItemWithError(plain.ptr(), handler.ptr())) {
       entry.plain = plain_named(name);
     }
+    entry.rank = static_cast<uint32_t>(entries_.size());
+    entry.declares = declaring.contains(handler);
     std::size_t at = static_cast<std::size_t>(entry.hash) & (slots_.size() - 1);
     while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
     entries_.push_back(std::move(entry));

@@ -34,11 +34,14 @@ class KeywordTable {
     nanobind::object handler;
     Py_hash_t hash = 0;
     PlainKeyword plain = PlainKeyword::kNone;
+    uint32_t rank = 0;  // its place in the table
+    bool declares = false;
   };
 
-  // `plain` gives the names of plain forms by handler; names are those of `plain_names`.
+  // Handlers in `declaring` are of keywords that may name members of the instance at hand. `plain`
+  // gives the names of plain forms by handler; names are those of `plain_names`.
   KeywordTable(const nanobind::dict& handlers, const nanobind::dict& plain,
-               nanobind::str id_keyword, bool ref_alone);
+               const nanobind::frozenset& declaring, nanobind::str id_keyword, bool ref_alone);
 
   // The entry of a keyword, a str; nullptr: it has no effect.
   const Entry* find(PyObject* keyword) const;

@@ -3,6 +3,7 @@
 // decides.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "python_values.h"
@@ -147,13 +148,18 @@ bool SchemaWalk::plain_properties(PyObject* keyword) {
       pairs_.resize(begin);
       return false;
     }
-    pairs_.emplace_back(nb::borrow(name), nb::borrow(value));
+    pairs_.push_back({nb::borrow(name), nb::borrow(value)});
   }
   const std::size_t end = pairs_.size();
+  if (any_order_) {
+    std::ranges::sort(std::span(pairs_).subspan(begin), [](const Pair& one, const Pair& other) {
+      return PyUnicode_Compare(one.keyword.ptr(), other.keyword.ptr()) < 0;
+    });
+  }
   std::vector<IrBuilder::Member> named(end - begin);
   for (std::size_t i = begin; i < end; ++i) {
     named[i - begin].node =
-        node_below(pairs_[i].second.ptr(), names.properties, {pairs_[i].first.ptr()});
+        node_below(pairs_[i].value.ptr(), names.properties, {pairs_[i].keyword.ptr()});
   }
   uint32_t rest = kNone;
   if (!named.empty()) facts_ |= kNamedMembers;
@@ -166,7 +172,7 @@ bool SchemaWalk::plain_properties(PyObject* keyword) {
     return true;
   }
   for (std::size_t i = begin; i < end; ++i) {
-    named[i - begin].key = builder_.bytes_ref(utf8(pairs_[i].first.ptr()));
+    named[i - begin].key = builder_.bytes_ref(utf8(pairs_[i].keyword.ptr()));
   }
   pairs_.resize(begin);
   parts_.push_back(builder_.object(named, {}, rest));

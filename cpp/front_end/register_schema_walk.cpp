@@ -31,14 +31,17 @@ PyType_Slot table_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_t
 void register_schema_walk(nb::module_& m) {
   nb::class_<KeywordTable>(m, "KeywordTable", nb::type_slots(table_slots),
                            "The keywords of a dialect of JSON Schema.")
-      .def(nb::init<const nb::dict&, const nb::dict&, nb::str, bool>(), nb::arg("handlers"),
-           nb::arg("plain"), nb::arg("id_keyword"), nb::arg("ref_alone"),
+      .def(nb::init<const nb::dict&, const nb::dict&, const nb::frozenset&, nb::str, bool>(),
+           nb::arg("handlers"), nb::arg("plain"), nb::arg("declaring"), nb::arg("id_keyword"),
+           nb::arg("ref_alone"),
            nb::sig("def __init__(self, handlers: dict[str, typing.Any], plain: dict[typing.Any, "
-                   "str], id_keyword: str, ref_alone: bool) -> None"));
+                   "str], declaring: frozenset[typing.Any], id_keyword: str, ref_alone: bool) -> "
+                   "None"));
   nb::class_<SchemaWalk>(m, "SchemaWalk",
                          "The walk over a JSON Schema; its Python subclass is the conversion.")
-      .def(nb::init<nb::object, bool, std::size_t, bool>(), nb::arg("builder"), nb::arg("strict"),
-           nb::arg("max_constant_values"), nb::arg("is_observed"))
+      .def(nb::init<nb::object, bool, bool, std::size_t, bool>(), nb::arg("builder"),
+           nb::arg("strict"), nb::arg("any_order"), nb::arg("max_constant_values"),
+           nb::arg("is_observed"))
       .def(
           "walk",
           [](nb::handle self, nb::handle schema, nb::handle location, nb::handle resource) {

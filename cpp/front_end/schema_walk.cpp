@@ -9,6 +9,7 @@
 
 namespace nb = nanobind;
 using maskwright::IrBuilder;
+using maskwright::kNone;
 
 namespace {
 
@@ -77,11 +78,12 @@ class SchemaWalk::Guard {
   std::size_t num_pairs_;
 };
 
-SchemaWalk::SchemaWalk(nb::object builder, bool strict, std::size_t max_constant_values,
-                       bool is_observed)
+SchemaWalk::SchemaWalk(nb::object builder, bool strict, bool any_order,
+                       std::size_t max_constant_values, bool is_observed)
     : builder_object_(std::move(builder)),
       builder_(nb::cast<IrBuilder&>(builder_object_)),
       strict_(strict),
+      any_order_(any_order),
       is_observed_(is_observed),
       max_constant_values_(max_constant_values),
       known_(kFirstKnown) {
@@ -191,21 +193,35 @@ uint32_t SchemaWalk::defer(PyObject* schema, Place place, uint32_t resource) {
   return node;
 }
 
+// In the order of their ranks, so that equal schemas become equal IR however they are written.
+// Those that name members come last, and as they stand: the first of them names the first members.
 void SchemaWalk::walk_keywords(PyObject* schema) {
-  const std::size_t begin = pairs_.size();
-  each_item(schema, [&](PyObject* keyword, PyObject* value) {
-    pairs_.emplace_back(nb::borrow(keyword), nb::borrow(value));
-  });
-  const std::size_t end = pairs_.size();
   if (table().ref_alone() && has_key(schema, keywords().ref)) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!has_effect_beside_ref(pairs_[i].first.ptr())) ignore_unknown(pairs_[i].first.ptr());
-    }
-    apply(keywords().ref, value_of(schema, keywords().ref).ptr());
+    each_item(schema, [&](PyObject* keyword, PyObject*) {
+      if (!has_effect_beside_ref(keyword)) ignore_unknown(keyword);
+    });
+    apply(*table().find(keywords().ref), keywords().ref, value_of(schema, keywords().ref).ptr());
     return;
   }
+  const std::size_t begin = pairs_.size();
+  each_item(schema, [&](PyObject* keyword, PyObject* value) {
+    const KeywordTable::Entry* entry = PyUnicode_Check(keyword) ? table().find(keyword) : nullptr;
+    if (entry == nullptr) {
+      ignore_unknown(keyword);
+    } else {
+      pairs_.push_back({nb::borrow(keyword), nb::borrow(value), entry});
+    }
+  });
+  const std::span known = std::span(pairs_).subspan(begin);
+  const auto rank = [this](const Pair& pair) {
+    return pair.entry->declares && !any_order_ ? kNone : pair.entry->rank;
+  };
+  if (!std::ranges::is_sorted(known, {}, rank)) std::ranges::stable_sort(known, {}, rank);
   // Held by pairs_, also where that is moved as it grows.
-  for (std::size_t i = begin; i < end; ++i) apply(pairs_[i].first.ptr(), pairs_[i].second.ptr());
+  const std::size_t end = pairs_.size();
+  for (std::size_t i = begin; i < end; ++i) {
+    apply(*pairs_[i].entry, pairs_[i].keyword.ptr(), pairs_[i].value.ptr());
+  }
 }
 
 void SchemaWalk::ignore_unknown(PyObject* keyword) {
@@ -215,14 +231,9 @@ void SchemaWalk::ignore_unknown(PyObject* keyword) {
   ignore(keyword);
 }
 
-void SchemaWalk::apply(PyObject* keyword, PyObject* value) {
-  const KeywordTable::Entry* entry = PyUnicode_Check(keyword) ? table().find(keyword) : nullptr;
-  if (entry == nullptr) {
-    ignore_unknown(keyword);
-    return;
-  }
-  if (entry->plain != PlainKeyword::kNone && plain(entry->plain, keyword, value)) return;
-  const nb::object handler = entry->handler;
+void SchemaWalk::apply(const KeywordTable::Entry& entry, PyObject* keyword, PyObject* value) {
+  if (entry.plain != PlainKeyword::kNone && plain(entry.plain, keyword, value)) return;
+  const nb::object handler = entry.handler;
   const nb::object result =
       nb::steal(PyObject_CallFunctionObjArgs(handler.ptr(), self_, keyword, value, nullptr));
   if (!result.is_valid()) throw nb::python_error();

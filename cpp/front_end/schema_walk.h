@@ -41,7 +41,7 @@ class SchemaWalk {
   //   strict: arrays and objects of any content are written out, since they are open.
   //   max_constant_values: longer enumerations are left to the handler.
   //   is_observed: `self` is told of every schema, node and loop.
-  SchemaWalk(nanobind::object builder, bool strict, std::size_t max_constant_values,
+  SchemaWalk(nanobind::object builder, bool strict, bool any_order, std::size_t max_constant_values,
              bool is_observed);
 
   // Converts a document; `self` is the Python object of this walk, whose methods are called back.
@@ -128,7 +128,7 @@ class SchemaWalk {
   uint32_t defer(PyObject* schema, Place place, uint32_t resource);
   void walk_keywords(PyObject* schema);
   void ignore_unknown(PyObject* keyword);
-  void apply(PyObject* keyword, PyObject* value);
+  void apply(const KeywordTable::Entry& entry, PyObject* keyword, PyObject* value);
   uint32_t target(PyObject* schema, Place place, uint32_t resource);
   // The node of a schema below the one at hand; the token is a str, or an index, or neither.
   struct Token {
@@ -157,6 +157,7 @@ class SchemaWalk {
   nanobind::object builder_object_;
   maskwright::IrBuilder& builder_;
   bool strict_;
+  bool any_order_;
   bool is_observed_;
   std::size_t max_constant_values_;
   PyObject* self_ = nullptr;  // borrowed: whoever calls in holds it
@@ -171,7 +172,11 @@ class SchemaWalk {
   std::vector<Deferred> deferred_;
   std::vector<InPlace> in_place_;
   std::vector<Ignored> ignored_;
-  using Pair = std::pair<nanobind::object, nanobind::object>;
+  struct Pair {
+    nanobind::object keyword;  // or a member's name
+    nanobind::object value;
+    const KeywordTable::Entry* entry = nullptr;
+  };
   std::vector<Pair> pairs_;  // of the schemas under conversion
   uint32_t root_node_ = 0;
   uint32_t facts_ = 0;

@@ -248,7 +248,7 @@ TEST_CASE("damaged forms with a right checksum are refused or sound") {
   for (uint32_t i = 0; i < kForms; ++i) {
     Bytes body = bodies[i % bodies.size()];
     for (auto n = 1 + random() % 3; n > 0 && body.size() >= 4; --n) damage(body, random);
-    const Bytes bytes = seal(body, fingerprint());
+    const Bytes bytes = seal(body, fingerprint(), kStoredVersion);
     CAPTURE(i);
     try {
       follow(loaded(bytes).grammar, random, 3);

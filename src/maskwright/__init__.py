@@ -23,12 +23,19 @@ if TYPE_CHECKING:
     from .certificate import Certificate, Loosened
     from .chat.session import load
     from .compiler import CompiledGrammar, CompilerStats, GrammarCompiler, MaskTable
-    from .config import get_serialization_version
+    from .config import (
+        get_max_recursion_depth,
+        get_serialization_version,
+        max_recursion_depth,
+        set_max_recursion_depth,
+    )
     from .errors import (
         BatchError,
         BitmaskError,
+        CompileTimeoutError,
         DeserializeFormatError,
         DeserializeVersionError,
+        DiskCacheError,
         DraftTreeError,
         GrammarError,
         GrammarSyntaxError,
@@ -54,10 +61,12 @@ __all__ = [
     "BatchGrammarMatcher",
     "BitmaskError",
     "Certificate",
+    "CompileTimeoutError",
     "CompiledGrammar",
     "CompilerStats",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "DiskCacheError",
     "DraftTreeError",
     "Grammar",
     "GrammarCompiler",
@@ -84,9 +93,12 @@ __all__ = [
     "bitmask_dtype",
     "config",
     "get_bitmask_shape",
+    "get_max_recursion_depth",
     "get_serialization_version",
     "load",
+    "max_recursion_depth",
     "reset_token_bitmask",
+    "set_max_recursion_depth",
     "testing",
 ]
 
@@ -104,11 +116,16 @@ _MODULES = {
     "CompilerStats": "compiler",
     "GrammarCompiler": "compiler",
     "MaskTable": "compiler",
+    "get_max_recursion_depth": "config",
     "get_serialization_version": "config",
+    "max_recursion_depth": "config",
+    "set_max_recursion_depth": "config",
     "BatchError": "errors",
     "BitmaskError": "errors",
+    "CompileTimeoutError": "errors",
     "DeserializeFormatError": "errors",
     "DeserializeVersionError": "errors",
+    "DiskCacheError": "errors",
     "DraftTreeError": "errors",
     "GrammarError": "errors",
     "GrammarSyntaxError": "errors",

@@ -144,12 +144,12 @@ class IrBuilder:
 class KeywordTable:
     """The keywords of a dialect of JSON Schema."""
 
-    def __init__(self, handlers: dict[str, Any], plain: dict[Any, str], id_keyword: str, ref_alone: bool) -> None: ...
+    def __init__(self, handlers: dict[str, Any], plain: dict[Any, str], declaring: frozenset[Any], id_keyword: str, ref_alone: bool) -> None: ...
 
 class SchemaWalk:
     """The walk over a JSON Schema; its Python subclass is the conversion."""
 
-    def __init__(self, builder: object, strict: bool, max_constant_values: int, is_observed: bool) -> None: ...
+    def __init__(self, builder: object, strict: bool, any_order: bool, max_constant_values: int, is_observed: bool) -> None: ...
 
     def walk(self, schema: object, location: object | None, resource: object) -> None:
         """Convert a document; `root_node` is the node of its root then."""
@@ -339,6 +339,16 @@ class CompiledGrammar:
         Counts of what was built so far: states, rows, positions, searched_places, budget_searches, budget_walks, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
         """
 
+class StopFlag:
+    """Stops compile() in another thread, which raises CancelledError then."""
+
+    def __init__(self) -> None: ...
+
+    def set(self) -> None: ...
+
+    @property
+    def is_set(self) -> bool: ...
+
 class Precompute:
     """Computes masks of a grammar that no matcher asked for."""
 
@@ -352,19 +362,19 @@ class Precompute:
     @property
     def num_places(self) -> int: ...
 
-def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True, shared_masks: SharedMasks | None = None) -> CompiledGrammar:
+def compile(ir: bytes, vocabulary: Vocabulary, *, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, around_bytes: int = 0, token_classes: bool = True, clipping: bool = True, sharing: bool = True, shared_masks: SharedMasks | None = None, stop: StopFlag | None = None) -> CompiledGrammar:
     """
-    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The last four are shortcuts that change no answer.
+    Compile an IR buffer for a vocabulary. Releases the GIL. around_bytes are counted as the grammar's: what its owner needs for it. The four from token_classes to shared_masks are shortcuts that change no answer. A stop flag that is set, before or meanwhile, ends it with CancelledError.
     """
 
 STORED_VERSION: int = 1
 
-def store(compiled: CompiledGrammar, *, ir: bytes, fingerprint: bytes, exact: bool, narrowed: tuple[str, ...], loosened: tuple[tuple[str, ...], ...], ignored: tuple[str, ...]) -> bytes:
+def store(compiled: CompiledGrammar, *, ir: bytes, fingerprint: bytes, exact: bool, narrowed: tuple[str, ...], loosened: tuple[tuple[str, ...], ...], ignored: tuple[str, ...], include_masks: bool = False) -> bytes:
     """
     Return the stored form of a compiled grammar, with what it was compiled from. Releases the GIL.
     """
 
-def load(stored: bytes, vocabulary: Vocabulary, *, fingerprint: bytes, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000) -> tuple[CompiledGrammar, bytes, bool, tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
+def load(stored: bytes, vocabulary: Vocabulary, *, fingerprint: bytes, max_states: int = 1000000, max_targets: int = 200000, max_clauses: int = 10000, max_lang_states: int = 50000, shared_masks: SharedMasks | None = None, trust_masks: bool = False) -> tuple[CompiledGrammar, bytes, bool, tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """
     Load a stored form: (grammar, ir, exact, narrowed, loosened, ignored). Releases the GIL.
     """

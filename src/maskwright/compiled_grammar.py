@@ -17,12 +17,21 @@ if TYPE_CHECKING:
     from .certificate import Certificate
     from .generations import Generation
 
-__all__ = ["CompiledGrammar", "check_tokenizer_info", "checked_limits", "object_bytes"]
+__all__ = [
+    "CompiledGrammar",
+    "check_tokenizer_info",
+    "checked_limits",
+    "further_key_bytes",
+    "object_bytes",
+]
 
 _MAX_WORD = 2**32 - 1
 # CompiledGrammar, its core's Python object, Grammar, Certificate, the key's tuple, and their places
 # in the cache's dictionary and the garbage collector's lists.
 _OBJECT_BYTES = 900
+# A further key's tuple and its places in the cache; CompiledGrammar, Grammar, Certificate.
+_FURTHER_KEY_BYTES = 360
+_FORM_BYTES = 150
 _REFERENCE_BYTES = 16
 # A str beside its characters, and its place in a tuple.
 _TEXT_BYTES = 72
@@ -62,7 +71,7 @@ class CompiledGrammar:
 
     @property
     def memory_size_bytes(self) -> int:
-        """Memory in bytes, what keeps it in a cache included; waits for nothing.
+        """Memory in bytes, what keeps it in a cache by one key included; waits for nothing.
 
         Grows while matchers compute states and masks; each call of a matcher that does brings it
         up to date. The vocabulary is not part of it.
@@ -77,14 +86,13 @@ class CompiledGrammar:
     def serialize(self, include_masks: bool = False) -> bytes:
         """Return the stored form, from which `deserialize` loads the grammar again.
 
-        It depends on the grammar, the vocabulary and the limits of the compiler alone: states and
-        masks that matchers computed are not part of it.
+        It depends on the grammar, the vocabulary and the limits of the compiler alone, unless masks
+        are included.
 
         Args:
-            include_masks: Only False; a loaded grammar computes its masks when they are asked for.
-
-        Raises:
-            UnsupportedFeatureError: ``include_masks`` is True (``serialize-masks``).
+            include_masks: Include the masks that were computed so far, as far as grammars of a
+                compiler share masks; see the serialisation guide, **Stored masks**. Waits for a
+                matcher that computes one.
 
         Example:
             >>> from maskwright import TokenizerInfo
@@ -103,6 +111,7 @@ class CompiledGrammar:
         data: bytes | bytearray | memoryview,
         tokenizer_info: TokenizerInfo,
         *,
+        trust_masks: bool = False,
         max_states: int | None = None,
         max_targets: int | None = None,
         max_clauses: int | None = None,
@@ -114,6 +123,10 @@ class CompiledGrammar:
             data: The bytes. They may come from anywhere: everything is checked before it is used.
                 What a stored grammar may describe is up to who wrote it.
             tokenizer_info: The vocabulary that it was compiled for, or an equal one.
+            trust_masks: Use the masks that it includes, if it was written by this version. They
+                cannot be checked against the grammar: whoever wrote them decides which tokens are
+                allowed, so they must come from somebody whom you trust. Without it they are
+                left, and computed again.
             max_states: The largest limit of that name that it may have been compiled under; None:
                 the default of `GrammarCompiler`.
             max_targets: See there.
@@ -131,9 +144,25 @@ class CompiledGrammar:
         """
         check_tokenizer_info(tokenizer_info)
         limits = checked_limits((max_states, max_targets, max_clauses, max_lang_states))
-        core, ir, certificate = load_compiled(data, tokenizer_info, limits)
+        return cls._load(data, tokenizer_info, limits, trust_masks=bool(trust_masks))
+
+    @classmethod
+    def _load(
+        cls,
+        data: bytes | bytearray | memoryview,
+        tokenizer_info: TokenizerInfo,
+        limits: dict[str, int],
+        *,
+        key: Hashable = None,
+        shared_masks: _core.SharedMasks | None = None,
+        trust_masks: bool = False,
+    ) -> CompiledGrammar:
+        """Load a grammar for a cache where it has a key, and that shares masks."""
+        core, ir, certificate = load_compiled(
+            data, tokenizer_info, limits, shared_masks=shared_masks, trust_masks=trust_masks
+        )
         grammar = Grammar(ir, certificate)
-        core.around_bytes = object_bytes(grammar, None)
+        core.around_bytes = object_bytes(grammar, key)
         return cls(core, grammar, tokenizer_info)
 
     def serialize_json(self) -> str:
@@ -155,7 +184,8 @@ class CompiledGrammar:
             InvalidJSONError: It is no JSON (``invalid-json``).
             MaskwrightError: What `deserialize` raises.
         """
-        return cls.deserialize(compiled_from_json(json_string), tokenizer_info, **limits)
+        data = compiled_from_json(json_string)
+        return cls.deserialize(data, tokenizer_info, trust_masks=False, **limits)
 
     def __reduce__(self) -> tuple[Any, ...]:
         limits = self._core.limits()
@@ -166,6 +196,13 @@ class CompiledGrammar:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledGrammar:
         return self
+
+    def in_form_of(self, grammar: Grammar) -> CompiledGrammar:
+        """Return this as compiled from a grammar of the same IR, whose certificate may differ."""
+        if grammar is self._grammar or grammar.certificate == self.certificate:
+            return self
+        own = Grammar(self._grammar.ir, grammar.certificate)  # shares the bytes
+        return CompiledGrammar(self._core, own, self._tokenizer_info)
 
     def charge_to(self, generation: Generation | None) -> None:
         """Have a generation count this grammar from now on; None: nobody. For caches."""
@@ -179,7 +216,7 @@ def _load_pickled(
     data: bytes, tokenizer_info: TokenizerInfo, limits: dict[str, int]
 ) -> CompiledGrammar:
     """Load under the limits that it was compiled under: whoever unpickles trusts the source."""
-    return CompiledGrammar.deserialize(data, tokenizer_info, **limits)
+    return CompiledGrammar.deserialize(data, tokenizer_info, trust_masks=False, **limits)
 
 
 def check_tokenizer_info(tokenizer_info: object) -> None:
@@ -201,10 +238,22 @@ def checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
 
 def object_bytes(grammar: Grammar, key: Hashable) -> int:
     """Return about how much memory the Python objects of a cached grammar take."""
+    return _OBJECT_BYTES + len(grammar.ir) + _certificate_bytes(grammar) + _key_bytes(key)
+
+
+def further_key_bytes(key: Hashable, form: CompiledGrammar, value: CompiledGrammar) -> int:
+    """Return about how much a further key of a cached grammar takes, with a form of its own."""
+    own_form = 0 if form is value else _FORM_BYTES + _certificate_bytes(form.grammar)
+    return _FURTHER_KEY_BYTES + _key_bytes(key) + own_form
+
+
+def _certificate_bytes(grammar: Grammar) -> int:
     certificate = grammar.certificate
     texts = certificate.narrowed + certificate.ignored
-    size = _OBJECT_BYTES + len(grammar.ir)
-    size += sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
-    if isinstance(key, tuple) and len(key) > 1:
-        size += _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source
-    return size
+    return sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
+
+
+def _key_bytes(key: Hashable) -> int:
+    if not isinstance(key, tuple) or len(key) < 2:
+        return 0
+    return _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source

@@ -1,15 +1,17 @@
 """Compiles grammars for one vocabulary, and keeps what it compiled.
 
 Idea: a compiled grammar depends on the vocabulary, so a compiler belongs to one `TokenizerInfo`.
-Its cache is looked up by the exact source and options; see ``compile_cache``. What grammars have in
-common below that, masks, they share; see ``generations``.
+Its cache is looked up by the exact source and options first, and by what the front-end makes of it
+second; see ``compile_cache``. What grammars have in common below that, masks, they share; see
+``generations``.
 Cost: front-end plus core, both linear in what the grammar reaches. States and masks are built when
 a matcher first needs them, and shared by all matchers of the grammar.
 """
 
 from __future__ import annotations
 
-import marshal
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,26 +19,50 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._core import MaskTable
 from .compile_cache import CacheStats, CompileCache
+from .compile_future import CompileFuture, end_after
+from .compile_requests import (
+    KINDS,
+    CompileRequest,
+    builtin_json_request,
+    grammar_request,
+    is_plain_schema,
+    json_schema_request,
+    regex_request,
+)
 from .compiled_grammar import (
     CompiledGrammar,
     check_tokenizer_info,
     checked_limits,
+    further_key_bytes,
     object_bytes,
 )
-from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
+from .disk_cache import DiskCache, DiskCacheStats
+from .errors import CompileTimeoutError, GrammarError
 from .generations import Generation, PastGenerations
-from .grammar import Grammar
 from .precompute import MODES, Budget, Mode, Precomputer
+from .work_pool import WorkPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    import os
+    from collections.abc import Mapping
 
+    from .computation import Computation
+    from .grammar import Grammar
     from .tokenizer_info import TokenizerInfo
 
 
-__all__ = ["CacheStats", "CompiledGrammar", "CompilerStats", "GrammarCompiler", "MaskTable"]
+__all__ = [
+    "CacheStats",
+    "CompileFuture",
+    "CompiledGrammar",
+    "CompilerStats",
+    "DiskCacheStats",
+    "GrammarCompiler",
+    "MaskTable",
+]
 
-_MAX_KEY_CONTAINERS = 200_000
+_FREED_AT_ONCE = 8
+"""Grammars that `GrammarCompiler.clear_cache` frees in the thread that calls it."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +81,9 @@ class CompilerStats:
         detached_bytes: Memory of grammars from before `clear_cache` that are still in use, and of
             what these share. The latter is bounded by the same limit.
         precomputing: Grammars whose masks are being computed ahead, or wait for it.
+        hits_by_meaning: Hits of ``grammars`` for which the front-end ran: another source had
+            come to the same grammar.
+        disk_cache: The disk cache, None without one. What it answers is a miss of ``grammars``.
     """
 
     grammars: CacheStats
@@ -66,6 +95,8 @@ class CompilerStats:
     visited_nodes: int
     detached_bytes: int
     precomputing: int
+    hits_by_meaning: int
+    disk_cache: DiskCacheStats | None
 
 
 class GrammarCompiler:
@@ -77,8 +108,8 @@ class GrammarCompiler:
 
     Args:
         tokenizer_info: The vocabulary.
-        max_threads: Threads of its own that the compiler may start, for ``precompute``. A grammar
-            is compiled by the thread that asks for it.
+        max_threads: Threads of its own that the compiler may start, for `submit` and for
+            ``precompute``. The methods ``compile_*`` compile in the thread that calls them.
         cache_enabled: Keep compiled grammars.
         cache_limit_bytes: Memory that the cache may take, least recently used out first; -1: no
             limit. A third of it is for masks that grammars share, the rest for grammars and what
@@ -94,6 +125,11 @@ class GrammarCompiler:
         precompute_bytes: Size up to which a grammar may grow by it.
         mask_table_bytes: Memory that `mask_table` may take, outside the limit of the cache. Masks
             that come when it is full have no id.
+        disk_cache: A folder in which compiled grammars are kept for later processes and those
+            beside this one; it must be one that only those whom you trust can write. None: they
+            are not. See the serialisation guide, **Disk cache**.
+        disk_cache_limit_bytes: What they may take there, least recently used out first; -1: no
+            limit.
         max_states: Limit on the automaton positions of a grammar's rules; None: the default.
         max_targets: Limit on the distinct conjunctions of schemas that apply at one place.
         max_clauses: Limit on the alternatives of one such conjunction.
@@ -101,8 +137,10 @@ class GrammarCompiler:
 
     Raises:
         TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
-        ValueError: A limit is not positive, ``cache_limit_bytes`` is below -1, or ``precompute`` is
+        ValueError: A limit is not positive, the limit of a cache is below -1, or ``precompute`` is
             none of the three, or ``mask_table_bytes`` is negative.
+        DiskCacheError: ``disk_cache`` is no folder (``disk-cache-folder``), or the database in it
+            is damaged or none of this package (``disk-cache-foreign``, ``disk-cache-version``).
 
     Example:
         >>> from maskwright import TokenizerInfo
@@ -126,6 +164,8 @@ class GrammarCompiler:
         precompute_seconds: float = 1.0,
         precompute_bytes: int = 16 << 20,
         mask_table_bytes: int = 64 << 20,
+        disk_cache: str | os.PathLike[str] | None = None,
+        disk_cache_limit_bytes: int = 1 << 30,
         max_states: int | None = None,
         max_targets: int | None = None,
         max_clauses: int | None = None,
@@ -135,23 +175,22 @@ class GrammarCompiler:
         del enable_dynamic_compilation
         if max_threads < 1:
             raise ValueError(f"max_threads is {max_threads}; expected at least 1")
-        if isinstance(cache_limit_bytes, bool) or not isinstance(cache_limit_bytes, int):
-            raise TypeError(
-                f"cache_limit_bytes is a {type(cache_limit_bytes).__name__}; expected an int"
-            )
-        if cache_limit_bytes < -1:
-            raise ValueError(f"cache_limit_bytes is {cache_limit_bytes}; expected -1 or more")
+        _check_cache_limit("cache_limit_bytes", cache_limit_bytes)
+        _check_cache_limit("disk_cache_limit_bytes", disk_cache_limit_bytes)
         if precompute not in MODES:
             raise ValueError(f"precompute is {precompute!r}; expected one of {', '.join(MODES)}")
         if not precompute_seconds > 0:
             raise ValueError(f"precompute_seconds is {precompute_seconds}; expected more than 0")
         if not precompute_bytes > 0:
             raise ValueError(f"precompute_bytes is {precompute_bytes}; expected more than 0")
+        self._pool = WorkPool(max_threads)
+        # What is computed ahead ends with its compiler; what was submitted does not.
+        weakref.finalize(self, self._pool.forget_background)
         self._precompute = precompute
         self._precomputer: Precomputer | None = None
         if precompute != "lazy":
             budget = Budget(precompute_seconds, precompute_bytes)
-            self._precomputer = Precomputer(max_threads, budget)
+            self._precomputer = Precomputer(self._pool, budget)
         given = (max_states, max_targets, max_clauses, max_lang_states)
         self._limits: dict[str, Any] = checked_limits(given)
         self._tokenizer_info = tokenizer_info
@@ -162,9 +201,16 @@ class GrammarCompiler:
         self._cache: CompileCache[CompiledGrammar, Generation] = CompileCache(
             partial(Generation, tokenizer_info, shared_limit, mask_table_bytes),
             cache_limit_bytes if cache_limit_bytes < 0 else cache_limit_bytes - shared_limit,
+            pool=self._pool,
+            key_bytes=further_key_bytes,
         )
         self._past = PastGenerations()
         self._cache_enabled = bool(cache_enabled)
+        self._disk_cache: DiskCache | None = None
+        if disk_cache is not None:
+            self._disk_cache = DiskCache(
+                disk_cache, disk_cache_limit_bytes, tokenizer_info, self._limits
+            )
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
@@ -212,38 +258,26 @@ class GrammarCompiler:
         Raises:
             MaskwrightError: What `Grammar.from_json_schema` and `compile_grammar` raise.
         """
-        options: dict[str, Any] = {
-            "any_whitespace": any_whitespace,
-            "indent": indent,
-            "separators": separators,
-            "strict_mode": strict_mode,
-            "max_whitespace_cnt": max_whitespace_cnt,
-            "any_order": any_order,
-            "assert_format": assert_format,
-            "dialect": dialect,
-            "registry": None if registry is None else dict(registry),
-            "nullable": nullable,
-            **limits,
-        }
-        source: Any = schema
-        if not isinstance(schema, (str, dict, bool)):
-            from .frontends.json_schema.inputs import schema_of
-
-            source = schema_of(schema)  # a class can be rebuilt: look at it anew
-        key = _exact_key("json-schema", source, *options.values(), *limits)
-        try:
-            return self._compile(key, lambda: _schema_grammar(source, options))
-        except (UnsatisfiableGrammarError, UnsupportedFeatureError) as error:
-            from .frontends.json_schema.blame import with_pointer
-
-            located = with_pointer(error, source, options)
-            if located is error:
-                raise
-            raise located from None
+        return self._compile(
+            json_schema_request(
+                schema,
+                any_whitespace=any_whitespace,
+                indent=indent,
+                separators=separators,
+                strict_mode=strict_mode,
+                max_whitespace_cnt=max_whitespace_cnt,
+                any_order=any_order,
+                assert_format=assert_format,
+                dialect=dialect,
+                registry=registry,
+                nullable=nullable,
+                **limits,
+            )
+        )
 
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
         """Compile the grammar of any JSON value; see `Grammar.builtin_json_grammar`."""
-        return self._compile(("builtin-json",), Grammar.builtin_json_grammar)
+        return self._compile(builtin_json_request())
 
     def compile_regex(self, regex: str) -> CompiledGrammar:
         """Compile a regular expression that the whole text must match.
@@ -254,7 +288,7 @@ class GrammarCompiler:
         Raises:
             MaskwrightError: What `Grammar.from_regex` and `compile_grammar` raise.
         """
-        return self._compile(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
+        return self._compile(regex_request(regex))
 
     def compile_grammar(
         self, grammar: str | Grammar, *, root_rule_name: str = "root"
@@ -271,16 +305,64 @@ class GrammarCompiler:
             LimitExceededError: A limit is exceeded; with ``limit`` and ``value``.
             TypeError: ``grammar`` is neither a `Grammar` nor a str.
         """
-        if isinstance(grammar, Grammar):
-            # The certificate counts: it is part of what is returned.
-            key = ("grammar", grammar.ir, grammar.certificate)
-            return self._compile(key, lambda: grammar)
-        if not isinstance(grammar, str):
-            raise TypeError(f"grammar is a {type(grammar).__name__}; expected a Grammar or a str")
-        return self._compile(
-            _exact_key("ebnf", grammar, root_rule_name),
-            lambda: Grammar.from_ebnf(grammar, root_rule_name=root_rule_name),
-        )
+        return self._compile(grammar_request(grammar, root_rule_name=root_rule_name))
+
+    def submit(
+        self,
+        kind: str,
+        source: Any = None,
+        *,
+        timeout_seconds: float | None = None,
+        **options: Any,
+    ) -> CompileFuture[CompiledGrammar]:
+        """Compile on a thread of the compiler, front-end included; returns at once.
+
+        What is in the cache is there at once. A grammar that some thread compiles already, by this
+        method or another, is waited for without a thread.
+
+        Args:
+            kind: What ``source`` is, as the methods are named: ``"json_schema"``, ``"regex"``,
+                ``"grammar"`` (a `Grammar` or EBNF text), ``"builtin_json"`` (None). A dict must
+                not be changed before the future is done.
+            source: What the method takes.
+            timeout_seconds: From now on, waiting for a thread included; None: no limit.
+            **options: The method's options.
+
+        Returns:
+            A `concurrent.futures.Future` that can also be awaited in asyncio. It raises what the
+            method raises, and `CompileTimeoutError` (``compile-timeout``) when the time is over.
+            ``cancel`` succeeds until it is done. What nobody waits for any longer is not begun,
+            or is stopped: the engine at the next place where it looks, a front-end at its end.
+            What waits when the program ends is cancelled.
+
+        Raises:
+            ValueError: ``kind`` is none of those, or ``timeout_seconds`` is not positive.
+            TypeError: ``timeout_seconds`` is no number, the source is of a wrong type, or there is
+                no such option.
+            RuntimeError: The program ends.
+
+        Example:
+            >>> from maskwright import TokenizerInfo
+            >>> compiler = GrammarCompiler(TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2))
+            >>> future = compiler.submit("regex", "a+b", timeout_seconds=10)
+            >>> future.result() is compiler.compile_regex("a+b")
+            True
+        """
+        if kind not in KINDS:
+            expected = ", ".join(KINDS)
+            raise ValueError(f"kind is {kind!r}; expected one of {expected}")
+        if timeout_seconds is not None:
+            _check_timeout(timeout_seconds)
+        if kind == "json_schema" and not is_plain_schema(source):
+            # Asking a type for its schema takes time.
+            future = self._cache.submit(None, lambda _: self.compile_json_schema(source, **options))
+        else:
+            request = KINDS[kind](source, **options)
+            key = request.key if self._cache_enabled else None
+            future = self._cache.submit(key, partial(self._make, request))
+        if timeout_seconds is not None and not future.done():
+            end_after(future, timeout_seconds, lambda: CompileTimeoutError(kind, timeout_seconds))
+        return future
 
     @property
     def mask_table(self) -> MaskTable:
@@ -294,7 +376,22 @@ class GrammarCompiler:
         Compiled grammars in use stay usable, with the masks that they share with each other; see
         ``detached_bytes`` of `stats`.
         """
-        self._past.add(self._cache.clear())
+        past = self._cache.clear()
+        self._past.add(past.generation)
+        if len(past) > _FREED_AT_ONCE:
+            with suppress(RuntimeError):  # no thread: freed in this one
+                self._pool.submit(past.free)
+
+    def clear_disk_cache(self) -> None:
+        """Delete what is in the disk cache, of all compilers and versions that use the folder's.
+
+        Nothing happens without one. What is compiled stays in memory; see `clear_cache`.
+
+        Raises:
+            DiskCacheError: The disk doesn't allow it (``disk-cache-clear``).
+        """
+        if self._disk_cache is not None:
+            self._disk_cache.clear()
 
     def get_cache_size_bytes(self) -> int:
         """Return the memory of the cached grammars and of what they share, never above the limit.
@@ -320,69 +417,88 @@ class GrammarCompiler:
             tokenizer_bytes,
             detached_bytes=self._past.bytes(),
             precomputing=precomputing,
+            hits_by_meaning=self._cache.hits_by_meaning,
+            disk_cache=None if self._disk_cache is None else self._disk_cache.stats(),
             **totals,
         )
 
-    def _compile(self, key: Hashable, make_grammar: Callable[[], Grammar]) -> CompiledGrammar:
-        def build(generation: Generation | None) -> CompiledGrammar:
-            grammar = make_grammar()
-            vocabulary = self._tokenizer_info._core  # noqa: SLF001  of this package
-            around = object_bytes(grammar, key)
-            core = _core.compile(
-                grammar.ir,
-                vocabulary,
-                around_bytes=around,
-                shared_masks=None if generation is None else generation.shared_masks,
-                **self._limits,
-            )
-            core.use_mask_table((generation or self._cache.generation).mask_table)
-            compiled = CompiledGrammar(core, grammar, self._tokenizer_info)
-            if self._precomputer is None:
-                return compiled
-            if self._precompute == "eager":
-                self._precomputer.run(core)
-            else:
-                self._precomputer.start(compiled)
+    def _compile(self, request: CompileRequest) -> CompiledGrammar:
+        key = request.key if self._cache_enabled else None
+        return self._cache.get(key, partial(self._make, request))
+
+    def _make(
+        self, request: CompileRequest, computation: Computation[CompiledGrammar, Generation]
+    ) -> CompiledGrammar:
+        """Compile what is not in the cache by its key, or load it from the disk cache."""
+        disk_cache = None if request.key is None else self._disk_cache
+        if disk_cache is not None:
+            loaded = disk_cache.load(request.key, _shared_masks(computation))
+            if loaded is not None:
+                found = computation.share(
+                    loaded.grammar.ir, partial(self._finish, loaded, computation)
+                )
+                return found.in_form_of(loaded.grammar)
+        grammar = request.make_grammar()
+        build = partial(self._build, grammar, computation)
+        try:
+            compiled = computation.share(grammar.ir, build)
+        except GrammarError as error:
+            located = request.locate(error)
+            if located is error:
+                raise
+            raise located from None
+        compiled = compiled.in_form_of(grammar)
+        if disk_cache is not None:
+            disk_cache.store(request.key, compiled)
+        return compiled
+
+    def _build(
+        self, grammar: Grammar, computation: Computation[CompiledGrammar, Generation]
+    ) -> CompiledGrammar:
+        """Compile what is not in the cache at all."""
+        core = _core.compile(
+            grammar.ir,
+            self._tokenizer_info._core,  # noqa: SLF001  of this package
+            around_bytes=object_bytes(grammar, computation.key),
+            shared_masks=_shared_masks(computation),
+            stop=computation.stop,
+            **self._limits,
+        )
+        return self._finish(CompiledGrammar(core, grammar, self._tokenizer_info), computation)
+
+    def _finish(
+        self, compiled: CompiledGrammar, computation: Computation[CompiledGrammar, Generation]
+    ) -> CompiledGrammar:
+        """Give a new grammar what those of the compiler share, and compute its masks ahead."""
+        core = compiled._core  # noqa: SLF001  of this package
+        core.use_mask_table((computation.generation or self._cache.generation).mask_table)
+        if self._precomputer is None:
             return compiled
-
-        if key is None or not self._cache_enabled:
-            return build(None)
-        return self._cache.get(key, build)
-
-
-def _schema_grammar(source: Any, options: dict[str, Any]) -> Grammar:
-    from maskwright.frontends.json_schema.compile import compile_json_schema
-
-    return Grammar(*compile_json_schema(source, **options))
+        if self._precompute == "eager":
+            self._precomputer.run(compiled, lambda: not computation.stop.is_set)
+        else:
+            self._precomputer.start(compiled)
+        return compiled
 
 
-def _exact_key(kind: str, source: Any, *options: Any) -> Hashable:
-    """Return a key that is equal for equal sources of equal types only; None: do not cache.
-
-    Hashing alone would not do: 1, 1.0 and True are equal in Python and not in a schema. Version 2
-    of the format depends on nothing but types and contents; it has plain types only, so schemas
-    that hold other objects (or are nested thousands deep, or are huge once parts that are used
-    several times are written out) are compiled anew each time.
-    """
-    try:
-        if type(source) is str:  # hashed as it is, without a copy
-            return kind, source, marshal.dumps(options, 2)
-        if isinstance(source, (dict, list)) and not _is_small(source):
-            return None
-        return kind, marshal.dumps((source, options), 2)
-    except ValueError:
-        return None
+def _check_cache_limit(name: str, limit: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise TypeError(f"{name} is a {type(limit).__name__}; expected an int")
+    if limit < -1:
+        raise ValueError(f"{name} is {limit}; expected -1 or more")
 
 
-def _is_small(source: dict[Any, Any] | list[Any]) -> bool:
-    """Return whether a tree has few containers; one that occurs several times counts each time."""
-    waiting: list[Any] = [source]
-    left = _MAX_KEY_CONTAINERS
-    while waiting:
-        container = waiting.pop()
-        values = container.values() if isinstance(container, dict) else container
-        left -= 1
-        if left < len(waiting):
-            return False
-        waiting += [value for value in values if isinstance(value, (dict, list, tuple))]
-    return True
+def _shared_masks(
+    computation: Computation[CompiledGrammar, Generation],
+) -> _core.SharedMasks | None:
+    generation = computation.generation
+    return None if generation is None else generation.shared_masks
+
+
+def _check_timeout(timeout_seconds: object) -> None:
+    if isinstance(timeout_seconds, bool) or not isinstance(timeout_seconds, (int, float)):
+        raise TypeError(
+            f"timeout_seconds is a {type(timeout_seconds).__name__}; expected a number or None"
+        )
+    if not timeout_seconds > 0:
+        raise ValueError(f"timeout_seconds is {timeout_seconds}; expected more than 0")

@@ -14,8 +14,10 @@ from typing import Any
 __all__ = [
     "BatchError",
     "BitmaskError",
+    "CompileTimeoutError",
     "DeserializeFormatError",
     "DeserializeVersionError",
+    "DiskCacheError",
     "DraftTreeError",
     "GrammarError",
     "GrammarSyntaxError",
@@ -273,6 +275,27 @@ class LimitExceededError(_LocatedError, MaskwrightError, ValueError, RuntimeErro
         self.value = value
 
 
+class CompileTimeoutError(MaskwrightError, TimeoutError):
+    """A compilation that took longer than its caller allowed.
+
+    Args:
+        kind: What was compiled, as `GrammarCompiler.submit` calls it.
+        timeout_seconds: What was allowed.
+    """
+
+    kind: str
+    timeout_seconds: float
+
+    def __init__(self, kind: str, timeout_seconds: float) -> None:
+        super().__init__(
+            f'compiling a grammar of kind "{kind}" took longer than timeout_seconds = '
+            f"{timeout_seconds}, waiting for a thread included; allow more, or simplify it",
+            code="compile-timeout",
+        )
+        self.kind = kind
+        self.timeout_seconds = timeout_seconds
+
+
 class TokenizerError(MaskwrightError, ValueError, RuntimeError):
     """A vocabulary or tokenizer file that cannot be used."""
 
@@ -287,6 +310,10 @@ class DeserializeFormatError(MaskwrightError, ValueError, RuntimeError):
 
 class DeserializeVersionError(MaskwrightError, ValueError, RuntimeError):
     """A stored form of another format version."""
+
+
+class DiskCacheError(MaskwrightError, RuntimeError):
+    """A folder or file that cannot be a disk cache, or cannot be cleared."""
 
 
 class BitmaskError(MaskwrightError, ValueError, RuntimeError):

@@ -12,17 +12,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from . import _core
 from .certificate import Certificate, Loosened
-from .errors import (
-    DeserializeFormatError,
-    DeserializeVersionError,
-    InvalidJSONError,
-    MalformedIRError,
-    UnsupportedFeatureError,
-)
+from .errors import DeserializeVersionError, MalformedIRError
+from .stored_text import StoredText
 
 if TYPE_CHECKING:
     from .grammar import Grammar
@@ -32,9 +27,10 @@ VERSION: Final[int] = _core.STORED_VERSION
 
 _GRAMMAR: Final = "maskwright-grammar"
 _COMPILED: Final = "maskwright-compiled-grammar"
-_WRITERS: Final = {
-    _GRAMMAR: "Grammar.serialize_json()",
-    _COMPILED: "CompiledGrammar.serialize_json()",
+_GRAMMAR_FORM: Final = StoredText("grammar", "Grammar.serialize_json()")
+_FORMS: Final = {
+    _GRAMMAR: _GRAMMAR_FORM,
+    _COMPILED: StoredText("compiled grammar", "CompiledGrammar.serialize_json()"),
 }
 _LOOSENED_FIELDS: Final = ("pointer", "keyword", "reason")
 
@@ -42,18 +38,7 @@ _LOOSENED_FIELDS: Final = ("pointer", "keyword", "reason")
 def dump_compiled(
     core: _core.CompiledGrammar, grammar: Grammar, info: TokenizerInfo, *, include_masks: bool
 ) -> bytes:
-    """Return the stored form of a compiled grammar.
-
-    Raises:
-        UnsupportedFeatureError: Masks are to be included (``serialize-masks``).
-    """
-    if include_masks:
-        raise UnsupportedFeatureError(
-            "masks are not stored: include_masks is True, expected False; a loaded grammar "
-            "computes its masks again when they are asked for",
-            code="serialize-masks",
-            feature="include_masks",
-        )
+    """Return the stored form of a compiled grammar."""
     certificate = grammar.certificate
     return _core.store(
         core,
@@ -65,11 +50,17 @@ def dump_compiled(
             (entry.pointer, entry.keyword, entry.reason) for entry in certificate.loosened
         ),
         ignored=certificate.ignored,
+        include_masks=include_masks,
     )
 
 
 def load_compiled(
-    data: bytes | bytearray | memoryview, info: TokenizerInfo, limits: dict[str, int]
+    data: bytes | bytearray | memoryview,
+    info: TokenizerInfo,
+    limits: dict[str, int],
+    *,
+    shared_masks: _core.SharedMasks | None = None,
+    trust_masks: bool = False,
 ) -> tuple[_core.CompiledGrammar, bytes, Certificate]:
     """Read what `dump_compiled` has written: the core's grammar, the IR and the certificate.
 
@@ -84,6 +75,8 @@ def load_compiled(
         bytes(data),
         info._core,  # noqa: SLF001  of this package
         fingerprint=bytes.fromhex(info.fingerprint),
+        shared_masks=shared_masks,
+        trust_masks=trust_masks,
         **limits,
     )
     entries = tuple(Loosened(*entry) for entry in loosened)
@@ -128,7 +121,7 @@ def grammar_from_json(text: str) -> tuple[bytes, Certificate]:
     try:
         _core.check_ir(ir)
     except MalformedIRError as error:
-        _refuse(_GRAMMAR, f"the field 'ir' holds no IR ({error})")
+        _GRAMMAR_FORM.refuse(f"the field 'ir' holds no IR ({error})")
     return ir, _certificate(root["certificate"])
 
 
@@ -140,29 +133,10 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _refuse(kind: str, what: str) -> NoReturn:
-    raise DeserializeFormatError(
-        f"the text is not the stored form of a {kind.removeprefix('maskwright-')}: {what}; pass "
-        f"what {_WRITERS[kind]} has written",
-        code="deserialize-format",
-    )
-
-
 def _checked_root(text: str, kind: str, fields: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(text, str):
-        raise TypeError(f"the stored form is a {type(text).__name__}; expected str")
-    try:
-        root = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidJSONError(
-            f"the stored form of a grammar is not valid JSON ({error}); pass what "
-            f"{_WRITERS[kind]} has written",
-            code="invalid-json",
-        ) from error
-    if not isinstance(root, dict):
-        _refuse(kind, f"it is a {type(root).__name__}, expected an object")
-    if root.get("format") != kind:
-        _refuse(kind, f"the field 'format' is {root.get('format')!r}, expected {kind!r}")
+    form = _FORMS[kind]
+    root = form.read_root(text)
+    form.check_format(root, kind)
     version = root.get("version")
     if version != VERSION or isinstance(version, (bool, float)):
         raise DeserializeVersionError(
@@ -170,38 +144,34 @@ def _checked_root(text: str, kind: str, fields: tuple[str, ...]) -> dict[str, An
             "with this version of Maskwright",
             code="deserialize-version",
         )
-    _check_names(root, ("format", "version", *fields), kind, "")
+    names = ("format", "version", *fields)
+    form.check_fields(root, names, names)
     return root
-
-
-def _check_names(found: dict[str, Any], names: tuple[str, ...], kind: str, within: str) -> None:
-    for name in names:
-        if name not in found:
-            _refuse(kind, f"the field {within + name!r} is missing")
-    for name in found:
-        if name not in names:
-            _refuse(kind, f"the field {within + name!r} is unknown")
 
 
 def _base64_field(root: dict[str, Any], name: str, kind: str) -> bytes:
     try:
         return base64.b64decode(root[name], validate=True)
     except (TypeError, ValueError, binascii.Error):
-        _refuse(kind, f"the field {name!r} is no base64 text")
+        _FORMS[kind].refuse(f"the field {name!r} is no base64 text")
 
 
 def _certificate(stated: object) -> Certificate:
     if not isinstance(stated, dict):
-        _refuse(_GRAMMAR, "the field 'certificate' is no object")
+        _GRAMMAR_FORM.refuse("the field 'certificate' is no object")
     names = ("exact", "narrowed", "loosened", "ignored")
-    _check_names(stated, names, _GRAMMAR, "certificate.")
+    _GRAMMAR_FORM.check_fields(stated, names, names, "certificate.")
     if not isinstance(stated["exact"], bool):
-        _refuse(_GRAMMAR, f"the field 'certificate.exact' is {stated['exact']!r}, expected a bool")
+        _GRAMMAR_FORM.refuse(
+            f"the field 'certificate.exact' is {stated['exact']!r}, expected a bool"
+        )
     loosened = stated["loosened"]
     if not isinstance(loosened, list) or not all(isinstance(entry, dict) for entry in loosened):
-        _refuse(_GRAMMAR, "the field 'certificate.loosened' is no list of objects")
+        _GRAMMAR_FORM.refuse("the field 'certificate.loosened' is no list of objects")
     for entry in loosened:
-        _check_names(entry, _LOOSENED_FIELDS, _GRAMMAR, "certificate.loosened.")
+        _GRAMMAR_FORM.check_fields(
+            entry, _LOOSENED_FIELDS, _LOOSENED_FIELDS, "certificate.loosened."
+        )
     return Certificate(
         stated["exact"],
         _texts(stated["narrowed"], "narrowed"),
@@ -212,5 +182,5 @@ def _certificate(stated: object) -> Certificate:
 
 def _texts(values: object, name: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        _refuse(_GRAMMAR, f"the field 'certificate.{name}' is no list of texts")
+        _GRAMMAR_FORM.refuse(f"the field 'certificate.{name}' is no list of texts")
     return tuple(values)

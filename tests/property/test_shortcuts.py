@@ -2,7 +2,7 @@
 
 Each shortcut is left out on its own and all together, over the corpus and some schemas made for
 them; the oracle holds each time, and the masks along one walk are equal. So it is with masks that
-all grammars before have left in one store.
+all grammars before have left in one store, and with those that were stored with the grammar.
 """
 
 from __future__ import annotations
@@ -10,11 +10,18 @@ from __future__ import annotations
 import json
 import random
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from core_adapter import CORE, CoreMatcher, compile_core, core_vocabulary
+from core_adapter import (
+    CORE,
+    CoreMatcher,
+    compile_core,
+    core_vocabulary,
+    stored_and_loaded,
+)
 from corpus import compile_source, corpus_cases
 from oracle import Oracle
 from vocabularies import TestVocabulary, make_vocabulary, vocabulary
@@ -45,6 +52,22 @@ SCHEMAS: list[Any] = [
     },
     {"type": "object", "patternProperties": {"^[ab]$": {"const": 1}}, "additionalProperties": {}},
     {"anyOf": [{"type": "object", "required": ["a"]}, {"type": "array", "maxItems": 40}]},
+    # Of a few names only, of which some can be spelled with escapes by one token.
+    {
+        "type": "array",
+        "items": {
+            "properties": {name: {"const": 1} for name in ("a", "ab", "aa-a", "", "é", "00", "ü")},
+            "type": "object",
+            "dependentRequired": {"ab": ["a"]},
+            "additionalProperties": False,
+        },
+    },
+    {
+        "type": "object",
+        "properties": {name: {"const": 1} for name in ("a", "ab", "c")},
+        "patternProperties": {"^x": {"const": 1}},
+        "additionalProperties": False,
+    },
 ]
 REGEXES = ["([a-c]{2,40}1){3,9}", "(a{1,20}b?){2,15}", '"[^"]{3,70}"']
 CORPUS = [case for case in corpus_cases() if case.error is None]
@@ -84,6 +107,9 @@ def check(ir: bytes, tokens: TestVocabulary, source: str, seeds: range) -> None:
     with_all = compile_core(ir, tokens)
     ways = {f"without {what}": compile_core(ir, tokens, **left) for what, left in LEFT_OUT.items()}
     ways["with shared masks"] = compile_core(ir, tokens, shared_masks=shared_masks(tokens))
+    for way, walked in (("alone", compile_core(ir, tokens)), ("shared", ways["with shared masks"])):
+        masks_along(walked, tokens, seeds.start)
+        ways[f"with masks stored {way}"] = stored_and_loaded(walked, ir, tokens, masks=True)
     for way, other in ways.items():
         for seed in seeds:
             text = f"{source} {way}, seed {seed}"
@@ -137,6 +163,28 @@ def test_the_shortcuts_are_taken_and_left_out() -> None:
             matcher.mask()
         masks.append(compiled.counters()["masks"])
     assert masks[0] < masks[1]
+
+
+def test_the_nodes_that_listed_names_lead_to_are_found_once() -> None:
+    names = [f"{first}{second}" for first in "abcd" for second in "abcd"]
+    members = {name: {"const": 1} for name in names}
+    schema = {"type": "object", "properties": members, "additionalProperties": False}
+    ir = compile_source("json_schema", schema, OPTIONS)
+    tokens = long_tokens()
+
+    def visited(*, sharing: bool) -> list[int]:
+        compiled = compile_core(ir, tokens, sharing=sharing)
+        counts = []
+        text = "{"
+        for name in names:
+            matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+            assert matcher.accept_bytes(f'{text}"'.encode())
+            matcher.mask()
+            counts.append(compiled.counters()["visited_nodes"])
+            text += f'"{name}": 1, '
+        return [after - before for before, after in pairwise(counts)]
+
+    assert sum(visited(sharing=True)) * 2 < sum(visited(sharing=False))
 
 
 def test_a_vocabulary_with_a_word_for_everything() -> None:

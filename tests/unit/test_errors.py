@@ -26,7 +26,9 @@ SAMPLES = [
     e.BitmaskError("m", code="c"),
     e.MatcherError("m", code="c"),
     e.BatchError("m", code="c"),
+    e.DiskCacheError("m", code="c"),
     e.DraftTreeError("m", code="c"),
+    e.CompileTimeoutError("regex", 0.5),
 ]
 
 
@@ -45,9 +47,14 @@ def test_pickle_and_copy_keep_everything(error: e.MaskwrightError) -> None:
 def test_bases() -> None:
     for error in SAMPLES:
         assert isinstance(error, e.MaskwrightError)
-        is_plain = type(error) in (e.MaskwrightError, e.MatcherError, e.MissingDependencyError)
+        no_runtime_error = type(error) in (
+            e.MaskwrightError,
+            e.MissingDependencyError,
+            e.CompileTimeoutError,
+        )
+        is_plain = no_runtime_error or type(error) in (e.MatcherError, e.DiskCacheError)
         assert isinstance(error, ValueError) is not is_plain
-        no_runtime_error = type(error) in (e.MaskwrightError, e.MissingDependencyError)
+        assert isinstance(error, TimeoutError) is (type(error) is e.CompileTimeoutError)
         assert isinstance(error, RuntimeError) is not no_runtime_error
     grammar = (error for error in SAMPLES if isinstance(error, e.GrammarError))
     grammar_errors = {type(error).__name__ for error in grammar}

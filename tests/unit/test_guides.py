@@ -10,7 +10,10 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["chat_guide.md", "engine_guide.md", "serialisation_guide.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["chat_guide.md", "compiler_guide.md", "engine_guide.md", "serialisation_guide.md"],
+)
 def test_examples(name):
     pytest.importorskip("numpy")
     result = doctest.testfile(str(DOCS / name), module_relative=False)

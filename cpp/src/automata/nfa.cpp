@@ -11,6 +11,7 @@
 
 #include "maskwright/ir/repeat.h"
 #include "maskwright/support/error.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright {
 
@@ -51,6 +52,7 @@ class NfaBuilder {
   };
 
   Position position() {
+    check_stop();
     if (nfa_.nodes.size() >= limits_.max_states) {
       throw Error::limit("grammar-too-large",
                          "the grammar needs more than " + std::to_string(limits_.max_states) +

@@ -71,6 +71,7 @@ Nfa build_nfa(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLi
 // raises kStoredFormat for what only the NFA as a whole shows: positions without a way to the end
 // of their rule, and repeats that begin with themselves.
 RuleTables tables_of(const Nfa& nfa, uint32_t num_rules, uint32_t root);
+RulesMachine::NormalNumbers normal_numbers_of(const Nfa& nfa, uint32_t num_rules, uint32_t root);
 Nfa nfa_of(const RuleTables& tables, uint32_t root, const JsonHooks& json);
 
 // Facts about expressions and rules that decide how they are lowered (see expr_facts.cpp).

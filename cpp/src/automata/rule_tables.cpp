@@ -22,12 +22,13 @@ class Normaliser {
     tables_.num_rules = num_rules;
   }
 
-  RuleTables run(uint32_t root) {
-    reach(root);
-    for (std::size_t i = 0; i < reached_.size(); ++i) collect(reached_[i]);
-    make_set(reached_);
-    make_set(targets_);
-    number();
+  RulesMachine::NormalNumbers numbers(uint32_t root) {
+    number_all(root);
+    return {std::move(new_position_), std::move(new_id_)};
+  }
+
+  RuleTables tables(uint32_t root) {
+    number_all(root);
     for (const uint32_t target : targets_) {
       tables_.json_exprs.push_back(nfa_.json_exprs.at(target));
     }
@@ -36,6 +37,14 @@ class Normaliser {
   }
 
  private:
+  void number_all(uint32_t root) {
+    reach(root);
+    for (std::size_t i = 0; i < reached_.size(); ++i) collect(reached_[i]);
+    make_set(reached_);
+    make_set(targets_);
+    number();
+  }
+
   void reach(uint32_t rule) {
     if (!positions_[rule].empty()) return;
     positions_[rule].push_back(nfa_.rule_start[rule]);
@@ -261,7 +270,11 @@ bool RuleTables::is_deterministic(std::span<const uint32_t> num_edges,
 }
 
 RuleTables tables_of(const Nfa& nfa, uint32_t num_rules, uint32_t root) {
-  return Normaliser(nfa, num_rules).run(root);
+  return Normaliser(nfa, num_rules).tables(root);
+}
+
+RulesMachine::NormalNumbers normal_numbers_of(const Nfa& nfa, uint32_t num_rules, uint32_t root) {
+  return Normaliser(nfa, num_rules).numbers(root);
 }
 
 Nfa nfa_of(const RuleTables& tables, uint32_t root, const JsonHooks& json) {

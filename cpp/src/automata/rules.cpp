@@ -348,6 +348,47 @@ struct RulesMachine::Impl final : Family {
     return token_cache[state];
   }
 
+  // --- stored masks ---
+
+  bool append_stored_key(StateId state, Reg reg, const NormalNumbers& numbers, SharedKey& key) {
+    const auto content = store.content(state);
+    if (store.state(state).family == FamilyId::kRules) {
+      append_content(content, numbers, key);
+      return true;
+    }
+    if (store.state(state).family != FamilyId::kRepeat) return false;
+    const uint32_t callee = nfa.repeats[content[0]].callee;
+    key.add(numbers.ids[callee]);
+    key.add_callee(callee);
+    KeyWords counts;
+    repeat_family.mask_key(state, reg, RegisterPool(), counts);
+    key.add(std::span(counts).subspan(1));
+    const StateId inner = content[1];
+    key.add(inner == kDead ? 0 : 1);
+    if (inner != kDead) append_content(store.content(inner), numbers, key);
+    return true;
+  }
+
+  void append_content(std::span<const uint32_t> content, const NormalNumbers& numbers,
+                      SharedKey& key) const {
+    std::vector<std::pair<uint32_t, uint32_t>> callees;  // new and own number
+    for (const uint32_t rule : store.set(frames[content[0]].callees)) {
+      callees.push_back({numbers.ids[rule], rule});
+    }
+    std::ranges::sort(callees);
+    key.add(content[1]);
+    key.add(static_cast<uint32_t>(callees.size()));
+    for (const auto& [normal, own] : callees) {
+      key.add(normal);
+      key.add_callee(own);
+    }
+    std::vector<uint32_t> positions;
+    for (const Position p : content.subspan(2)) positions.push_back(numbers.positions[p]);
+    std::ranges::sort(positions);
+    key.add(static_cast<uint32_t>(positions.size()));
+    key.add(positions);
+  }
+
   // --- tail calls ---
 
   // State [(callee, returned set)...]: what the frames of tail calls below would return.
@@ -443,6 +484,15 @@ uint32_t RulesMachine::num_positions() const {
 
 RuleTables RulesMachine::tables() const {
   return tables_of(impl_->nfa, impl_->num_rules, impl_->root);
+}
+
+RulesMachine::NormalNumbers RulesMachine::normal_numbers() const {
+  return normal_numbers_of(impl_->nfa, impl_->num_rules, impl_->root);
+}
+
+bool RulesMachine::append_stored_key(StateId state, Reg reg, const NormalNumbers& numbers,
+                                     SharedKey& key) {
+  return impl_->append_stored_key(state, reg, numbers, key);
 }
 
 std::size_t RulesMachine::memory_bytes() const {

@@ -64,6 +64,10 @@ bool Family::may_accept(StateId, std::vector<uint32_t>&) { return false; }
 bool Family::only_counts(StateId) { return false; }
 bool Family::reads_escapes(StateId) { return false; }
 bool Family::reads_all(StateId, Reg, const RegisterPool&, FreeRun&, uint32_t&) { return false; }
+uint32_t Family::listed(StateId, std::array<ListedRange, 2>&) { return 0; }
+bool Family::listed_below(StateId, Reg, const RegisterPool&, std::vector<uint32_t>&) {
+  return false;
+}
 SetId Family::accepted(StateId, Reg, const RegisterPool&) { return kEmptySet; }
 void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
 Target Family::resume(StateId, Reg, SetId, Reg, RegisterPool&) { return {}; }

@@ -250,6 +250,28 @@ bool KeyFrames::find_region(const View& at, std::span<const uint32_t> words, Fre
   return true;
 }
 
+uint32_t KeyFrames::listed(StateId state, std::array<ListedRange, 2>& texts) {
+  if (is_exact(state)) return 0;
+  const View at = view(store_.content(state));
+  texts = {at.first, at.second};
+  return lists_[at.list]->size();
+}
+
+bool KeyFrames::listed_below(StateId state, Reg reg, const RegisterPool& regs,
+                             std::vector<uint32_t>& count) {
+  const Words words = regs.get(reg);
+  if (words.empty() || (words[0] & kHasUnknown) != 0) return false;
+  const KeyLang& lang = *lists_[view(store_.content(state)).list];
+  for (uint32_t label = lang.size(); label < lang.num_labels(); ++label) {
+    if (is_allowed(words, label)) return false;
+  }
+  count.assign(1, 0);
+  for (uint32_t key = 0; key < lang.size(); ++key) {
+    count.push_back(count.back() + (is_allowed(words, key) ? 1 : 0));
+  }
+  return true;
+}
+
 // Between two code points, and unlisted names of one class may come.
 bool KeyFrames::reads_any(const View& at, std::span<const uint32_t> words) const {
   if (at.spelling != static_cast<uint32_t>(Spelling::kBetween) && at.spelling != kBeforeQuote) {

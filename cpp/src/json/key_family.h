@@ -60,6 +60,9 @@ class KeyFrames final : public KeyFamily {
   bool reads_escapes(StateId state) override;
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                  uint32_t& length) override;
+  uint32_t listed(StateId state, std::array<ListedRange, 2>& texts) override;
+  bool listed_below(StateId state, Reg reg, const RegisterPool& regs,
+                    std::vector<uint32_t>& count) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
   bool append_other_names(StateId start, Reg reg, const RegisterPool& regs,

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "json/name_classes.h"
+#include "maskwright/automata/store.h"
 #include "maskwright/json/lang.h"
 #include "maskwright/support/code_points.h"
 #include "maskwright/support/heap_bytes.h"
@@ -27,13 +28,7 @@
 
 namespace maskwright {
 
-struct KeyRange {
-  uint32_t lo = 0;
-  uint32_t hi = 0;  // exclusive
-
-  bool empty() const { return lo >= hi; }
-  bool operator==(const KeyRange&) const = default;
-};
+using KeyRange = ListedRange;
 
 class KeyLang {
  public:

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "maskwright/support/interner.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright::langs {
 
@@ -108,6 +109,7 @@ class Product {
 
  private:
   void check() const {
+    check_stop();
     uint64_t work = 0;
     for (const TableLang* operand : operands_) work += operand->work();
     if (tuples_.size() > limits_.max_states || dfa_.arcs.size() > limits_.arcs() ||

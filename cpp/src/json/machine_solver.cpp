@@ -9,6 +9,7 @@
 #include "maskwright/automata/store.h"
 #include "maskwright/support/error.h"
 #include "maskwright/support/sorted_set.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright {
 
@@ -93,6 +94,7 @@ void ProductivitySolver::explore(uint32_t target) {
 }
 
 void ProductivitySolver::visit(uint32_t target) {
+  check_stop();
   if (at(targets_, target).explored) return;
   targets_[target].explored = true;
   const uint32_t options = table_.options(target);

@@ -7,6 +7,7 @@
 #include "maskwright/ir/ir.h"
 #include "maskwright/support/code_points.h"
 #include "maskwright/support/error.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright {
 
@@ -49,6 +50,7 @@ class NameClasses::Explorer {
       const auto place = places_.get(state);
       const auto first = static_cast<uint32_t>(out_.arcs_.size());
       add_arcs(place);
+      check_stop();
       const auto after = static_cast<uint32_t>(out_.arcs_.size());
       out_.states_.push_back({first, after - first, class_at(place), false});
       const uint64_t spent =

@@ -16,6 +16,7 @@
 
 #include "json/target.h"
 #include "maskwright/support/error.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright {
 
@@ -123,6 +124,7 @@ void TargetTable::too_many_clauses() const {
 
 // Few partial clauses can take long too, if they are long or their outlines are large.
 void TargetTable::check_work() const {
+  check_stop();
   const std::size_t allowed =
       kWorkPerClause * allowed_clauses() + kWorkPerNode * std::size_t{ir_.num_nodes()};
   if (work_ + outlines_->work() <= allowed) return;

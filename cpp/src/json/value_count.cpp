@@ -8,6 +8,7 @@
 
 #include "maskwright/support/error.h"
 #include "maskwright/support/sorted_set.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright {
 
@@ -286,6 +287,7 @@ uint64_t ValueCount::count_strings(std::span<const Word> words, uint64_t wanted)
   for (uint32_t length = 0; !level.empty(); ++length) {
     std::vector<Prefix> next;
     for (const Prefix& prefix : level) {
+      check_stop();
       if (can_end(prefix, length)) ++found;
       if (found >= wanted) return wanted;
       std::vector<uint32_t> cuts;

@@ -16,7 +16,11 @@ MaskStore::MaskStore(const Ir& ir, const Vocabulary& vocabulary, Store& store, R
       runner_(store, rules),
       way_out_(store, runner_),
       walk_(std::make_unique<MaskWalk>(ir, vocabulary, store, rules)),
-      shared_(std::move(shared)) {}
+      shared_(std::move(shared)) {
+  if (shared_ != nullptr && shared_->belongs_to_one()) {
+    numbers_ = std::make_unique<RulesMachine::NormalNumbers>(rules_.normal_numbers());
+  }
+}
 
 MaskStore::~MaskStore() = default;
 

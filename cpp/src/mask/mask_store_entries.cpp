@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "mask/escape_words.h"
 #include "mask/mask_walk.h"
 #include "maskwright/mask/mask_store.h"
 
@@ -18,59 +19,9 @@ constexpr uint32_t kCallerTag = kNone;
 // In keys: no state's id, and no key of a child is that short.
 constexpr uint32_t kNothingBelow = 0;
 
-// The first word of shared keys: how a walk starts. 0 is for escape lists (shared_masks.cpp).
-enum SharedTag : uint32_t { kFrameTag = 1, kAloneTag, kChildTag, kLastTag };
-
 // Behind a shared pointer.
 std::size_t bitmap_bytes(const TokenClasses::Bitmap& bits) {
   return heap_block(sizeof(bits) + 16) + heap_bytes(bits);
-}
-
-// Lists of escapes in words: node and number of the set for each; behind them, for each free text,
-// kFreeEscape, the number of the set, the classes, and the nodes that the text comes from.
-constexpr uint32_t kFreeEscape = kNone;
-constexpr std::size_t kFreeHead = 13;  // words before the nodes
-
-void append_class(const TextClass& text, KeyWords& words) {
-  for (const uint64_t ascii : text.ascii) {
-    words.push_back(static_cast<uint32_t>(ascii));
-    words.push_back(static_cast<uint32_t>(ascii >> 32));
-  }
-  words.push_back(text.beyond_ascii ? 1 : 0);
-}
-
-// Of append_class().
-TextClass read_class(std::span<const uint32_t> words) {
-  TextClass text;
-  text.ascii = {words[0] | uint64_t{words[1]} << 32, words[2] | uint64_t{words[3]} << 32};
-  text.beyond_ascii = words[4] != 0;
-  return text;
-}
-
-void append_free_escape(const MaskWalk::FreeText& at, uint32_t set, KeyWords& words) {
-  words.push_back(kFreeEscape);
-  words.push_back(set);
-  append_class(at.text, words);
-  append_class(at.allowed, words);
-  words.push_back(static_cast<uint32_t>(at.from.size()));
-  words.insert(words.end(), at.from.begin(), at.from.end());
-}
-
-template <typename Plain, typename Free>
-void each_escape(std::span<const uint32_t> words, Plain plain, Free free) {
-  while (!words.empty() && words[0] != kFreeEscape) {
-    plain(words[0], words[1]);
-    words = words.subspan(2);
-  }
-  while (!words.empty()) {
-    MaskWalk::FreeText at;
-    at.text = read_class(words.subspan(2));
-    at.allowed = read_class(words.subspan(7));
-    const auto from = words.subspan(kFreeHead, words[kFreeHead - 1]);
-    at.from.assign(from.begin(), from.end());
-    free(std::move(at), words[1]);
-    words = words.subspan(kFreeHead + from.size());
-  }
 }
 
 }  // namespace
@@ -110,12 +61,12 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   const Config local = walk_->localise(config, arena);
   shared_key_.clear();
   shared_key_.add(alone ? kAloneTag : kFrameTag);
-  const bool shared = append_shared_key(local);
+  const bool shared = shared_ != nullptr && append_shared_key(local, numbers_.get());
   if (shared) {
     if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
   }
   walk_->walk_frame(local, alone);
-  return keep(key, shared);
+  return keep(key, shared, {alone ? kAloneTag : kFrameTag, kNone, {local}});
 }
 
 // What follows an entry in a caller: known by the caller alone, so that what the frame may have
@@ -155,7 +106,7 @@ uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Aren
   bool shared = begin_child_key(kChildTag, escapes_id);
   for (Config& config : after) {
     if (config.state != kDead) config = walk_->localise(config, arena);
-    shared = shared && append_shared_key(config);
+    shared = shared && append_shared_key(config, numbers_.get());
   }
   if (shared) {
     if (const uint32_t taken = take_shared(key); taken != kMissing) return taken;
@@ -169,7 +120,7 @@ uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Aren
         if (after[set].state != kDead) walk_->start_in(std::move(at), after[set]);
       });
   walk_->walk_starts();
-  return keep(key, shared);
+  return keep(key, shared, {kChildTag, escapes_id, after});
 }
 
 // Below the root frame nothing follows: the tokens that end exactly where it returned. Those of
@@ -189,12 +140,12 @@ uint32_t MaskStore::last_entry(uint32_t parent, bool walk) {
         for (const uint32_t token : vocabulary_.tokens_at(at)) walk_->allow(token);
       },
       [](const MaskWalk::FreeText&, uint32_t) {});
-  return keep(key, shared);
+  return keep(key, shared, {kLastTag, escapes_id, {}});
 }
 
 // --- what is kept --------------------------------------------------------------------------------
 
-uint32_t MaskStore::keep(uint32_t key, bool shared) {
+uint32_t MaskStore::keep(uint32_t key, bool shared, Origin origin) {
   MaskWalk::Result found = walk_->take();
   ++counters_.cold_walks;
   counters_.visited_nodes = walk_->visited_nodes();
@@ -240,7 +191,14 @@ uint32_t MaskStore::keep(uint32_t key, bool shared) {
     }
     kept = std::move(mask);
   }
-  return add_entry(key, std::move(kept), escapes, std::move(sets));
+  const bool has_key = !kept->key.empty();
+  const uint32_t id = add_entry(key, std::move(kept), escapes, std::move(sets));
+  if (!has_key && numbers_ == nullptr &&
+      std::ranges::all_of(origin.configs, [&](const Config& c) { return is_storable(c); })) {
+    entries_[id].origin = std::make_unique<Origin>(std::move(origin));
+    counters_.memory_bytes += entries_[id].origin->memory_bytes();
+  }
+  return id;
 }
 
 void MaskStore::set_entry(uint32_t key, uint32_t id) {
@@ -267,7 +225,12 @@ uint32_t MaskStore::add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes
 
 std::size_t MaskStore::memory_bytes() const {
   const std::size_t unused = entries_.chunk_bytes() - entries_.size() * sizeof(Entry);
-  return counters_.memory_bytes + unused +
+  const std::size_t own = shared_ != nullptr && shared_->belongs_to_one() ? shared_->bytes() : 0;
+  const std::size_t numbers =
+      numbers_ == nullptr
+          ? 0
+          : heap_block(sizeof(*numbers_)) + heap_bytes(numbers_->positions, numbers_->ids);
+  return counters_.memory_bytes + unused + own + numbers +
          heap_bytes(escape_lists_, keys_, entry_of_key_, runner_) + heap::hash_table(texts_) +
          heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
          heap_bytes(key_words_, after_, marked_, shared_key_, local_lists_) + walk_->memory_bytes();

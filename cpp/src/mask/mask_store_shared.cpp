@@ -1,6 +1,8 @@
-// Masks of other grammars: what a MaskStore asks SharedMasks for before a walk.
+// What a MaskStore asks SharedMasks for before a walk: masks of other grammars, or those that were
+// stored with this one.
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "mask/mask_walk.h"
 #include "maskwright/mask/mask_store.h"
@@ -9,8 +11,7 @@
 namespace maskwright {
 
 // Adds to shared_key_ what decides a walk from the configuration, or that it is over.
-bool MaskStore::append_shared_key(const Config& local) {
-  if (shared_ == nullptr) return false;
+bool MaskStore::append_shared_key(const Config& local, const RulesMachine::NormalNumbers* numbers) {
   const State& state = store_.state(local.state);
   shared_key_.add(local.state == kDead ? kNone : static_cast<uint32_t>(state.family));
   if (local.state == kDead) return true;
@@ -19,7 +20,9 @@ bool MaskStore::append_shared_key(const Config& local) {
                          : 0);
   RegisterPool& regs = walk_->regs();
   Family& family = store_.family(state.family);
-  const bool known = family.append_shared_key(local.state, local.reg, regs, shared_key_);
+  const bool known = (numbers != nullptr &&
+                      rules_.append_stored_key(local.state, local.reg, *numbers, shared_key_)) ||
+                     family.append_shared_key(local.state, local.reg, regs, shared_key_);
   const bool unsure = regs.take_unsure();
   return known && !unsure && shared_key_.fits();
 }
@@ -48,7 +51,7 @@ const SharedMask* MaskStore::shared_list(uint32_t escapes) {
 
 uint32_t MaskStore::take_shared(uint32_t key) {
   SharedMaskRef mask = shared_->find(shared_key_.words());
-  if (mask == nullptr) return kMissing;
+  if (mask == nullptr || !names_callees(mask->sets)) return kMissing;
   walk_->cancel();
   const SharedMask& list = *mask->escapes;
   const auto [place, added] = local_lists_.try_emplace(list.number, 0);
@@ -69,6 +72,19 @@ uint32_t MaskStore::take_shared(uint32_t key) {
   }
   ++counters_.shared;
   return add_entry(key, std::move(mask), place->second, std::move(sets));
+}
+
+// Always true, unless the sets were stored and are not those of the key.
+bool MaskStore::names_callees(std::span<const uint32_t> sets) const {
+  const std::size_t known = shared_key_.callees().size();
+  while (!sets.empty()) {
+    const auto numbers = sets.subspan(1, sets[0]);
+    if (std::ranges::any_of(numbers, [&](uint32_t number) { return number >= known; })) {
+      return false;
+    }
+    sets = sets.subspan(1 + numbers.size());
+  }
+  return true;
 }
 
 // False if a set has a callee that the key does not name.

@@ -128,7 +128,7 @@ void MaskWalk::keep_found(Result& result) {
 }
 
 std::size_t MaskWalk::memory_bytes() const {
-  return heap_bytes(runner_, ranges_, ids_, starts_, returned_);
+  return heap_bytes(runner_, ranges_, ids_, starts_, returned_, listed_, listed_below_);
 }
 
 // --- where it starts -----------------------------------------------------------------------------
@@ -140,6 +140,7 @@ void MaskWalk::walk_frame(const Config& local, bool alone) {
   levels_[0].set.add(local, *arena_);
   settle(levels_[0], (state.flags & kCalls) == 0);
   if (state.family == FamilyId::kRules) add_token_symbols(local.state);
+  if (take_listed(local)) return;
   if (const auto residue = take_words(local); residue != nullptr) {
     if (!take_closings(levels_[0], 0)) follow_residue(*residue, 0);
   } else if (constexpr uint32_t root = 0; !take_text({&root, 1}, 0, {})) {
@@ -161,6 +162,30 @@ void MaskWalk::add_token_symbols(StateId state) {
       }
     }
   }
+}
+
+// All of a walk, where the configuration reads one of several listed texts.
+bool MaskWalk::take_listed(const Config& config) {
+  if (!levels_[0].single || alone_ || !store_.shortcuts().sharing) return false;
+  Family& family = store_.family(store_.state(config.state).family);
+  std::vector<uint32_t>& below = listed_below_;
+  if (!family.listed_below(config.state, config.reg, arena_->regs(), below)) return false;
+  const std::vector<ListedTexts::Place>* places = listed_.places(config.state);
+  if (places == nullptr) return false;
+  for (uint32_t at = 0; at < places->size();) {
+    const auto& [node, behind, texts, returned] = (*places)[at];
+    ++visited_;
+    const bool allowed = std::ranges::any_of(
+        texts, [&](const ListedRange& range) { return below[range.hi] != below[range.lo]; });
+    at = allowed ? at + 1 : behind;
+    if (!allowed) continue;
+    if (returned == kEmptySet) {
+      allow_range(vocabulary_.range_at(node));
+    } else {
+      result_.escapes.push_back({node, returned});
+    }
+  }
+  return true;
 }
 
 // Takes the words that the configuration reads whatever they are; returns where to look for other

@@ -8,7 +8,8 @@
 // What makes it short: a state that reads free text takes the words of the text as one bitmap and
 // walks the residue (trie/token_classes.h); a subtree of such text is taken at once; whitespace
 // that changes nothing is a loop, and what follows it is the same behind every run; behind a
-// quotation mark that begins a token, any JSON text is a list of words. Of a node with many
+// quotation mark that begins a token, any JSON text is a list of words; where listed texts are read
+// the nodes are known but for which of these are allowed (listed_texts.h). Of a node with many
 // children only those are looked at whose bytes the state reads. Where one configuration starts at
 // many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
 // (mask_walk_starts.cpp). A rule that reads a word, and may return behind each of its characters,
@@ -26,6 +27,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mask/listed_texts.h"
 #include "mask/set_memo.h"
 #include "maskwright/automata/run.h"
 #include "maskwright/trie/trie.h"
@@ -35,7 +37,12 @@ namespace maskwright {
 class MaskWalk {
  public:
   MaskWalk(const Ir& ir, const Vocabulary& vocabulary, Store& store, RulesMachine& rules)
-      : ir_(ir), vocabulary_(vocabulary), store_(store), rules_(rules), runner_(store, rules) {}
+      : ir_(ir),
+        vocabulary_(vocabulary),
+        store_(store),
+        rules_(rules),
+        runner_(store, rules),
+        listed_(vocabulary, store) {}
 
   struct Escape {
     uint32_t node;
@@ -156,6 +163,7 @@ class MaskWalk {
   void add_token_symbols(StateId state);
   FreeRun free_run(const Config& config, uint32_t& length);
   std::shared_ptr<const Residue> take_words(const Config& config);
+  bool take_listed(const Config& config);
   void keep_ranges();
   void keep_found(Result& result);
   void walk_starts_apart();
@@ -250,6 +258,7 @@ class MaskWalk {
   Result result_;
   bool alone_ = false;  // see walk_frame()
   SetMemo memo_;
+  ListedTexts listed_;
   bool spelled_ = false;  // the text is any that JSON spells, from the root on
   // Scratch that stays.
   std::vector<Vocabulary::TokenRange> ranges_;  // allowed, besides found_
@@ -259,6 +268,7 @@ class MaskWalk {
   std::vector<FreeStart> free_starts_;
   std::unordered_map<uint32_t, TextLoop> loops_;  // by SetMemo::id(), of one walk
   ConfigSet loop_set_;
+  std::vector<uint32_t> listed_below_;
   std::vector<SetId> returned_;
 };
 

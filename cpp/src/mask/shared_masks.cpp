@@ -11,8 +11,6 @@ namespace maskwright {
 
 namespace {
 
-// The tag of a list's key; those of masks begin with another one (mask_store.cpp).
-constexpr uint32_t kListTag = 0;
 // What an entry takes beside itself: its count of references, its place in the order and in the
 // tables.
 constexpr std::size_t kEntryBytes = heap_block(3 * sizeof(void*) + 8) + heap_block(5 * 8) + 2 * 8;
@@ -42,6 +40,13 @@ SharedMasks::SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size
                          std::shared_ptr<ByteLedger> ledger)
     : vocabulary_(std::move(vocabulary)), limit_bytes_(limit_bytes), seed_(random_seed()) {
   charge_.charge_to(std::move(ledger));
+}
+
+std::shared_ptr<SharedMasks> SharedMasks::of_one_grammar(
+    std::shared_ptr<const Vocabulary> vocabulary) {
+  auto masks = std::make_shared<SharedMasks>(std::move(vocabulary), kUnlimited);
+  masks->belongs_to_one_ = true;
+  return masks;
 }
 
 SharedMaskRef SharedMasks::find(std::span<const uint32_t> key) {
@@ -100,7 +105,8 @@ SharedMasks::Order::iterator SharedMasks::find_place(std::span<const uint32_t> k
 }
 
 SharedMaskRef SharedMasks::use(Order::iterator place) {
-  order_.splice(order_.end(), order_, place);
+  // What belongs to one grammar never goes, and is stored in the order in which it came.
+  if (!belongs_to_one_) order_.splice(order_.end(), order_, place);
   return *place;
 }
 
@@ -148,6 +154,27 @@ void SharedMasks::drop(Order::iterator place) {
   --entries_;
   order_.erase(place);
   charge_.set(entry_bytes_);
+}
+
+StorableMasks SharedMasks::all() {
+  StorableMasks found;
+  std::unordered_map<uint64_t, uint32_t> lists;  // index by number
+  const std::lock_guard lock(mutex_);
+  for (const SharedMaskRef& entry : order_) {
+    if (entry->key[0] != kListTag) continue;
+    lists.emplace(entry->number, static_cast<uint32_t>(found.lists.size()));
+    found.lists.emplace_back(entry->key.begin() + 1, entry->key.end());
+  }
+  for (const SharedMaskRef& entry : order_) {
+    if (entry->key[0] == kListTag) continue;
+    StorableMask mask{entry->key, entry, lists.at(entry->escapes->number), entry->sets};
+    if (SharedMask::names_list(mask.key)) {
+      mask.key[1] = lists.at(SharedMask::list_in(mask.key));
+      mask.key[2] = 0;
+    }
+    found.masks.push_back(std::move(mask));
+  }
+  return found;
 }
 
 SharedMaskStats SharedMasks::stats() const {

@@ -8,6 +8,7 @@
 #include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
 #include "maskwright/support/heap_bytes.h"
+#include "maskwright/support/stop_flag.h"
 #include "matcher/completion_store.h"
 
 namespace maskwright {
@@ -23,6 +24,7 @@ RegularAutomaton regular_automaton(LangTable& langs, uint32_t expr, uint32_t max
   std::map<uint32_t, uint32_t> index{{lang.start(), 0}};
   std::vector<uint32_t> states{lang.start()};
   for (std::size_t i = 0; i < states.size(); ++i) {
+    check_stop();
     if (states.size() > max_lang_states) {
       throw Error::limit("lang-too-large",
                          "an intersection, complement or free text needs more than " +
@@ -78,10 +80,11 @@ CompiledGrammar::CompiledGrammar(std::span<const std::byte> ir,
 }
 
 CompiledGrammar::CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary,
-                                 const CompileLimits& limits, const RuleTables& tables)
+                                 const CompileLimits& limits, const RuleTables& tables,
+                                 std::shared_ptr<SharedMasks> shared)
     : CompiledGrammar(std::move(ir), std::move(vocabulary), limits) {
   rules_ = std::make_unique<RulesMachine>(ir_, store_, json_hooks(), tables);
-  finish(nullptr);
+  finish(std::move(shared));
 }
 
 JsonHooks CompiledGrammar::json_hooks() const {
@@ -110,6 +113,9 @@ void CompiledGrammar::lower_rules() {
 }
 
 void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
+  if (shared != nullptr && &shared->vocabulary() != vocabulary_.get()) {
+    throw std::invalid_argument("shared_masks are of another vocabulary");
+  }
   may_need_unspellable_ =
       !vocabulary_->byte_closed() ||
       (json_ != nullptr && !langs::completes_spellings(vocabulary_->spellable()));
@@ -174,6 +180,11 @@ std::size_t CompiledGrammar::measure_tables() const {
   return heap_block(sizeof(*this) + kSharedCount) + heap_bytes(ir_, json_, rules_) +
          heap_block(sizeof(*masks_)) + heap_block(sizeof(*mask_ids_)) +
          heap_block(sizeof(*completions_));
+}
+
+StorableMasks CompiledGrammar::storable_masks() const {
+  const std::lock_guard lock(mutex_);
+  return masks_->storable();
 }
 
 CompiledCounters CompiledGrammar::counters() const {

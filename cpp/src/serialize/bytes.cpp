@@ -4,6 +4,16 @@
 
 namespace maskwright {
 
+namespace {
+
+uint32_t word_of(std::span<const std::byte> part) {
+  uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value |= static_cast<uint32_t>(part[i]) << 8 * i;
+  return value;
+}
+
+}  // namespace
+
 void ByteReader::fail(const std::string& what) const {
   throw Error::stored(std::string("its ") + part_ + ", at byte " + std::to_string(at_) + ": " +
                       what);
@@ -16,11 +26,14 @@ std::span<const std::byte> ByteReader::bytes(std::size_t size) {
   return part;
 }
 
-uint32_t ByteReader::word() {
-  const auto part = bytes(4);
-  uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value |= static_cast<uint32_t>(part[i]) << 8 * i;
-  return value;
+uint32_t ByteReader::word() { return word_of(bytes(4)); }
+
+std::vector<uint32_t> ByteReader::words(std::size_t number) {
+  if (number > left() / 4) fail("the bytes end in the middle of it");
+  const auto part = bytes(4 * number);
+  std::vector<uint32_t> values(number);
+  for (std::size_t i = 0; i < number; ++i) values[i] = word_of(part.subspan(4 * i, 4));
+  return values;
 }
 
 uint64_t ByteReader::long_word() {

@@ -28,6 +28,15 @@ class ByteWriter {
     word(static_cast<uint32_t>(text.size()));
     bytes(text);
   }
+  void words(std::span<const uint32_t> values) {
+    bytes_.reserve(bytes_.size() + 4 * values.size());
+    for (const uint32_t value : values) word(value);
+  }
+  // With their number before them.
+  void counted_words(std::span<const uint32_t> values) {
+    word(static_cast<uint32_t>(values.size()));
+    words(values);
+  }
   std::vector<std::byte>& written() { return bytes_; }
 
  private:
@@ -51,6 +60,8 @@ class ByteReader {
   uint32_t count(std::size_t bytes_each, const char* name);
   std::span<const std::byte> bytes(std::size_t size);
   std::span<const std::byte> counted() { return bytes(count(1, "bytes")); }
+  std::vector<uint32_t> words(std::size_t number);
+  std::vector<uint32_t> counted_words(const char* name) { return words(count(4, name)); }
   // Raises kStoredFormat: the part, the place and what is wrong.
   [[noreturn]] void fail(const std::string& what) const;
 

@@ -34,7 +34,8 @@ uint64_t checksum(std::span<const std::byte> bytes) {
   return hash;
 }
 
-void check_kind(ByteReader& reader) {
+// Returns the version.
+uint32_t check_kind(ByteReader& reader) {
   const auto same = [](uint8_t a, std::byte b) { return static_cast<std::byte>(a) == b; };
   if (reader.left() < kVersionEnd ||
       !std::ranges::equal(kMagic, reader.bytes(kMagic.size()), same)) {
@@ -45,22 +46,24 @@ void check_kind(ByteReader& reader) {
                         "deserialize-byte-order");
   }
   const uint32_t version = reader.word();
-  if (version != kStoredVersion) {
+  if (version != kStoredVersion && version != kStoredMasksVersion) {
     throw Error(ErrorKind::kStoredVersion, "deserialize-version",
                 "the stored grammar has format version " + std::to_string(version) + ", expected " +
-                    std::to_string(kStoredVersion) +
+                    std::to_string(kStoredVersion) + " or " + std::to_string(kStoredMasksVersion) +
                     ": compile the grammar again with this version of Maskwright");
   }
+  return version;
 }
 
 }  // namespace
 
-std::vector<std::byte> seal(std::span<const std::byte> body, const Fingerprint& fingerprint) {
+std::vector<std::byte> seal(std::span<const std::byte> body, const Fingerprint& fingerprint,
+                            uint32_t version) {
   ByteWriter writer;
   writer.written().reserve(kEnvelopeBytes + body.size());
   writer.bytes(std::as_bytes(std::span(kMagic)));
   writer.word(kByteOrder);
-  writer.word(kStoredVersion);
+  writer.word(version);
   writer.long_word(kEnvelopeBytes + body.size());
   writer.bytes(fingerprint);
   writer.long_word(0);
@@ -71,10 +74,9 @@ std::vector<std::byte> seal(std::span<const std::byte> body, const Fingerprint& 
   return std::move(writer.written());
 }
 
-std::span<const std::byte> open_envelope(std::span<const std::byte> bytes,
-                                         const Fingerprint& fingerprint) {
+Opened open_envelope(std::span<const std::byte> bytes, const Fingerprint& fingerprint) {
   ByteReader reader(bytes);
-  check_kind(reader);
+  const uint32_t version = check_kind(reader);
   const bool whole = bytes.size() >= kEnvelopeBytes;
   if (const uint64_t length = whole ? reader.long_word() : 0; !whole || length != bytes.size()) {
     throw Error::stored("there are " + std::to_string(bytes.size()) + " of them, expected " +
@@ -89,7 +91,7 @@ std::span<const std::byte> open_envelope(std::span<const std::byte> bytes,
     throw Error::stored("it is of another vocabulary than the one that it is loaded for",
                         "deserialize-vocabulary");
   }
-  return bytes.subspan(kEnvelopeBytes);
+  return {version, bytes.subspan(kEnvelopeBytes)};
 }
 
 }  // namespace maskwright

@@ -23,10 +23,14 @@ namespace maskwright {
 
 inline constexpr std::size_t kEnvelopeBytes = 64;
 
-std::vector<std::byte> seal(std::span<const std::byte> body, const Fingerprint& fingerprint);
+std::vector<std::byte> seal(std::span<const std::byte> body, const Fingerprint& fingerprint,
+                            uint32_t version);
 
-// The body. Raises kStoredFormat and kStoredVersion.
-std::span<const std::byte> open_envelope(std::span<const std::byte> bytes,
-                                         const Fingerprint& fingerprint);
+struct Opened {
+  uint32_t version;
+  std::span<const std::byte> body;
+};
+// Raises kStoredFormat and kStoredVersion.
+Opened open_envelope(std::span<const std::byte> bytes, const Fingerprint& fingerprint);
 
 }  // namespace maskwright

@@ -1,4 +1,4 @@
-// Writing and reading the body: limits, certificate, IR, rule tables, in this order.
+// Writing and reading the body: limits, certificate, IR, rule tables, masks, in this order.
 
 #include "maskwright/serialize/stored_grammar.h"
 
@@ -10,6 +10,7 @@
 #include "maskwright/support/error.h"
 #include "serialize/bytes.h"
 #include "serialize/envelope.h"
+#include "serialize/masks_form.h"
 #include "serialize/tables_form.h"
 
 namespace maskwright {
@@ -112,18 +113,22 @@ auto refused_as_stored(const char* part, Work work) {
 }  // namespace
 
 std::vector<std::byte> store(const CompiledGrammar& grammar, const StoredSource& source,
-                             const Fingerprint& fingerprint) {
+                             const Fingerprint& fingerprint, const StorableMasks& masks) {
   ByteWriter writer;
   write_limits(grammar.limits(), writer);
   write_certificate(source.certificate, writer);
   writer.counted(source.ir);
   write_tables(grammar.tables(), writer);
-  return seal(writer.written(), fingerprint);
+  if (masks.masks.empty()) return seal(writer.written(), fingerprint, kStoredVersion);
+  write_masks(masks, writer);
+  return seal(writer.written(), fingerprint, kStoredMasksVersion);
 }
 
 LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocabulary> vocabulary,
-                   const Fingerprint& fingerprint, const CompileLimits& allowed) {
-  ByteReader reader(open_envelope(bytes, fingerprint));
+                   const Fingerprint& fingerprint, const CompileLimits& allowed,
+                   std::shared_ptr<SharedMasks> shared, bool trust_masks) {
+  const Opened opened = open_envelope(bytes, fingerprint);
+  ByteReader reader(opened.body);
   const CompileLimits limits = read_limits(reader, allowed);
   LoadedGrammar loaded;
   loaded.source.certificate = read_certificate(reader);
@@ -133,9 +138,15 @@ LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocab
   Ir ir = refused_as_stored("IR", [&] { return Ir::parse(ir_bytes); });
   const RuleTables tables =
       read_tables(reader, ir, vocabulary->spellable(), limits.rules.max_states);
-  if (reader.left() != 0) reader.fail("there are bytes behind them");
+  if (opened.version != kStoredMasksVersion) {
+    if (reader.left() != 0) reader.fail("there are bytes behind them");
+  } else if (trust_masks) {
+    if (shared == nullptr) shared = SharedMasks::of_one_grammar(vocabulary);
+    read_masks(reader, *shared);
+  }
   loaded.grammar = refused_as_stored("grammar", [&] {
-    auto grammar = std::make_shared<CompiledGrammar>(std::move(ir), vocabulary, limits, tables);
+    auto grammar = std::make_shared<CompiledGrammar>(std::move(ir), vocabulary, limits, tables,
+                                                     std::move(shared));
     check_completable(grammar);
     return grammar;
   });

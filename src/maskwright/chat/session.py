@@ -21,6 +21,7 @@ from maskwright.chat.llama_cpp_model import LlamaCppModel
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.response_format import SchemaFormat, format_of
 from maskwright.chat.result import Result, usage_of
+from maskwright.chat.transformers_model import TransformersModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,10 +45,12 @@ def load(
     """Load a model for structured generation.
 
     Args:
-        path_or_model: A GGUF file, a `llama_cpp.Llama`, or any object that is a `LanguageModel`.
-            None takes the small embedded model of the extra ``demo``.
+        path_or_model: A GGUF file, a `llama_cpp.Llama`, a causal language model of transformers, or
+            any object that is a `LanguageModel`. None takes the small embedded model of the extra
+            ``demo``.
         **options: For a file, the options of `LlamaCppModel` (``context_size``, ``threads``,
-            ``max_sequences``, ``gpu_layers``).
+            ``max_sequences``, ``gpu_layers``); for a model of transformers those of
+            `TransformersModel`, of which ``tokenizer`` must be there.
 
     Returns:
         A session with the model.
@@ -60,6 +63,8 @@ def load(
     """
     if path_or_model is None or isinstance(path_or_model, str | PathLike):
         return Session(LlamaCppModel(path_or_model, **options))
+    if hasattr(path_or_model, "get_output_embeddings"):  # of transformers
+        return Session(TransformersModel(path_or_model, **options))
     if options:
         raise TypeError(f"options {sorted(options)} are for loading a file; the model is loaded")
     if hasattr(path_or_model, "render_chat"):
@@ -67,7 +72,7 @@ def load(
     if not hasattr(path_or_model, "model_path"):
         raise TypeError(
             f"path_or_model is a {type(path_or_model).__name__}; expected the path of a GGUF "
-            "file, a llama_cpp.Llama or a LanguageModel"
+            "file, a llama_cpp.Llama, a model of transformers or a LanguageModel"
         )
     return Session(LlamaCppModel.from_llama(path_or_model))
 

@@ -10,21 +10,19 @@ Cost: about 0.1 s for 128,000 tokens each way.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.errors import (
-    DeserializeFormatError,
-    DeserializeVersionError,
-    InvalidJSONError,
-)
+from maskwright.errors import DeserializeVersionError
+from maskwright.stored_text import StoredText
 from maskwright.tokenizers.vocabulary import MAX_VOCAB_SIZE, VocabType, VocabularyData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 FORMAT: Final = "maskwright-tokenizer-info"
 VERSION: Final = 1
 
+_TEXT: Final = StoredText("vocabulary", "TokenizerInfo")
 _METADATA_FIELDS: Final = ("vocab_type", "vocab_size", "add_prefix_space", "stop_token_ids")
 _STORED_FIELDS: Final = frozenset(
     {"format", "version", *_METADATA_FIELDS, "special_token_ids", "tokens"}
@@ -46,8 +44,8 @@ def parse_metadata(text: str) -> dict[str, Any]:
         InvalidJSONError: The text is no JSON.
         DeserializeFormatError: A field is missing, unknown or of the wrong type.
     """
-    root = _object(text)
-    _check_fields(root, {*_METADATA_FIELDS}, {*_METADATA_FIELDS, "special_token_ids"})
+    root = _TEXT.read_root(text)
+    _TEXT.check_fields(root, {*_METADATA_FIELDS}, {*_METADATA_FIELDS, "special_token_ids"})
     fields = _checked_metadata(root)
     return {**fields, "special_token_ids": _ids(root, "special_token_ids", fields["vocab_size"])}
 
@@ -72,9 +70,8 @@ def parse_vocabulary(text: str) -> VocabularyData:
         DeserializeVersionError: It was written by a version with another format.
         DeserializeFormatError: It is not the stored form of a vocabulary.
     """
-    root = _object(text)
-    if root.get("format") != FORMAT:
-        _refuse(f"the field 'format' is {root.get('format')!r}, expected {FORMAT!r}")
+    root = _TEXT.read_root(text)
+    _TEXT.check_format(root, FORMAT)
     version = root.get("version")
     if version != VERSION or isinstance(version, bool):
         raise DeserializeVersionError(
@@ -82,14 +79,14 @@ def parse_vocabulary(text: str) -> VocabularyData:
             "again with this version of Maskwright",
             code="deserialize-version",
         )
-    _check_fields(root, _STORED_FIELDS, _STORED_FIELDS)
+    _TEXT.check_fields(root, _STORED_FIELDS, _STORED_FIELDS)
     fields = _checked_metadata(root)
     size: int = fields["vocab_size"]
     tokens = _tokens(root["tokens"], size)
     stops = fields["stop_token_ids"]
     special = _ids(root, "special_token_ids", size)
     if not set(special).isdisjoint(stops):
-        _refuse("an id is both a special and a stop token")
+        _TEXT.refuse("an id is both a special and a stop token")
     return VocabularyData(
         tokens=tokens,
         vocab_type=fields["vocab_type"],
@@ -110,39 +107,6 @@ def _metadata(data: VocabularyData) -> dict[str, object]:
     }
 
 
-def _refuse(what: str) -> NoReturn:
-    raise DeserializeFormatError(
-        f"the text is not the stored form of a vocabulary: {what}; pass what TokenizerInfo has "
-        "written",
-        code="deserialize-format",
-    )
-
-
-def _object(text: str) -> dict[str, Any]:
-    if not isinstance(text, str):
-        raise TypeError(f"the stored form is a {type(text).__name__}; expected str")
-    try:
-        root = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidJSONError(
-            f"the stored form of a vocabulary is not valid JSON ({error}); expected what "
-            "TokenizerInfo has written: store it again",
-            code="invalid-json",
-        ) from error
-    if not isinstance(root, dict):
-        _refuse(f"it is a JSON {type(root).__name__}, expected an object")
-    return root
-
-
-def _check_fields(
-    root: Mapping[str, object], required: Iterable[str], known: Iterable[str]
-) -> None:
-    for name in sorted(set(required) - root.keys()):
-        _refuse(f"the field {name!r} is missing")
-    for name in sorted(root.keys() - set(known)):
-        _refuse(f"the field {name!r} is unknown")
-
-
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -150,11 +114,11 @@ def _is_integer(value: object) -> bool:
 def _checked_metadata(root: Mapping[str, Any]) -> dict[str, Any]:
     kind, size, prefix = root["vocab_type"], root["vocab_size"], root["add_prefix_space"]
     if not _is_integer(kind) or kind not in {member.value for member in VocabType}:
-        _refuse(f"the field 'vocab_type' is {kind!r}, expected 0, 1 or 2")
+        _TEXT.refuse(f"the field 'vocab_type' is {kind!r}, expected 0, 1 or 2")
     if not _is_integer(size) or not 1 <= size <= MAX_VOCAB_SIZE:
-        _refuse(f"the field 'vocab_size' is {size!r}, expected 1 to {MAX_VOCAB_SIZE}")
+        _TEXT.refuse(f"the field 'vocab_size' is {size!r}, expected 1 to {MAX_VOCAB_SIZE}")
     if not isinstance(prefix, bool):
-        _refuse(f"the field 'add_prefix_space' is {prefix!r}, expected true or false")
+        _TEXT.refuse(f"the field 'add_prefix_space' is {prefix!r}, expected true or false")
     return {
         "vocab_type": VocabType(kind),
         "vocab_size": size,
@@ -166,20 +130,20 @@ def _checked_metadata(root: Mapping[str, Any]) -> dict[str, Any]:
 def _ids(root: Mapping[str, Any], name: str, vocab_size: int) -> tuple[int, ...]:
     ids = root.get(name, [])
     if not isinstance(ids, list):
-        _refuse(f"the field {name!r} is no list")
+        _TEXT.refuse(f"the field {name!r} is no list")
     for token_id in ids:
         if not _is_integer(token_id) or not 0 <= token_id < vocab_size:
-            _refuse(f"the field {name!r} has {token_id!r}, expected 0 to {vocab_size - 1}")
+            _TEXT.refuse(f"the field {name!r} has {token_id!r}, expected 0 to {vocab_size - 1}")
     return tuple(sorted(set(ids)))
 
 
 def _tokens(values: object, vocab_size: int) -> list[bytes]:
     if not isinstance(values, list) or len(values) > vocab_size:
-        _refuse(f"the field 'tokens' is no list of at most {vocab_size} tokens")
+        _TEXT.refuse(f"the field 'tokens' is no list of at most {vocab_size} tokens")
     tokens = []
     for token_id, value in enumerate(values):
         if not isinstance(value, str):
-            _refuse(f"token {token_id} is no string")
+            _TEXT.refuse(f"token {token_id} is no string")
         tokens.append(_token_bytes(value, token_id))
     return tokens
 
@@ -188,4 +152,4 @@ def _token_bytes(value: str, token_id: int) -> bytes:
     try:
         return value.encode("latin-1")
     except UnicodeEncodeError:
-        _refuse(f"token {token_id} has a character beyond U+00FF, and each is to be one byte")
+        _TEXT.refuse(f"token {token_id} has a character beyond U+00FF, and each is to be one byte")

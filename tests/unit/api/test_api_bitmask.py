@@ -278,6 +278,17 @@ def test_other_devices_are_named(torch):
     assert caught.value.code == "bitmask-device"
 
 
+def test_rows_without_an_element_cost_nothing_however_many_they_are():
+    logits = np.zeros((2**45, 0), dtype=np.float32)
+    bitmask = np.zeros((2**45, 0), dtype=np.int32)
+    apply_token_bitmask_inplace(logits, bitmask)
+    apply_token_bitmask_inplace(logits, bitmask, vocab_size=0, indices=[2**44, 3])
+    with pytest.raises(BitmaskError, match="row 3 is named twice"):
+        apply_token_bitmask_inplace(logits, bitmask, indices=[3, 2**44, 3])
+    with pytest.raises(BitmaskError, match="one row for each of the 35184372088832 rows of logits"):
+        apply_token_bitmask_inplace(logits, bitmask[:5])
+
+
 @pytest.mark.parametrize("indices", [[0.5], [None], ["0"], [[0]], [True], np.array([True]), 0])
 def test_indices_that_are_no_integers(indices):
     logits = np.zeros((1, 2), dtype=np.float32)

@@ -10,70 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from cache_fakes import SECONDS, Entry, Gate, Ledger, new_cache, new_entry, threads
 from maskwright.compile_cache import CompileCache
+from maskwright.computation import Computation
 from maskwright.errors import GrammarSyntaxError
 
-SECONDS = 30
 
-
-class Ledger:
-    """Asks those charged to it, as the engine's own ledger need not."""
-
-    def __init__(self) -> None:
-        self.debtors: set[Entry] = set()
-
-    @property
-    def bytes(self) -> int:
-        return sum(debtor.size for debtor in tuple(self.debtors))
-
-
-class Entry:
-    def __init__(self, size: int = 10) -> None:
-        self.size = size
-        self.ledger: Ledger | None = None
-        self.measured = self.charged = 0
-
-    @property
-    def memory_size_bytes(self) -> int:
-        self.measured += 1
-        return self.size
-
-    def charge_to(self, ledger: Ledger | None) -> None:
-        self.charged += 1
-        if self.ledger is not None:
-            self.ledger.debtors.discard(self)
-        if ledger is not None:
-            ledger.debtors.add(self)
-        self.ledger = ledger
-
-
-def new_entry(_: Ledger) -> Entry:
-    return Entry()
-
-
-def new_cache(limit_bytes: int = -1) -> CompileCache[Entry, Ledger]:
-    return CompileCache(Ledger, limit_bytes)
-
-
-class Gate:
-    """A computation that starts, then waits until it is let go."""
-
-    def __init__(self, result: Entry | BaseException) -> None:
-        self.started = threading.Event()
-        self.go = threading.Event()
-        self.calls = 0
-        self.result = result
-
-    def __call__(self, _: Ledger) -> Entry:
-        self.calls += 1
-        self.started.set()
-        assert self.go.wait(SECONDS)
-        if isinstance(self.result, BaseException):
-            raise self.result
-        return self.result
-
-
-def never(_: Ledger):
+def never(_):
     pytest.fail("computed again")
 
 
@@ -104,7 +47,7 @@ def waiting(cache: CompileCache[Entry, Ledger], pool: ThreadPoolExecutor, gate: 
 def test_threads_share_one_computation():
     cache = new_cache()
     gate = Gate(Entry())
-    with ThreadPoolExecutor(8) as pool:
+    with threads(8, gate) as pool:
         futures = waiting(cache, pool, gate, 7)
         assert cache.stats().in_flight == 1
         gate.go.set()
@@ -117,7 +60,7 @@ def test_threads_share_one_computation():
 def test_another_key_is_not_held_up():
     cache = new_cache()
     gate = Gate(Entry())
-    with ThreadPoolExecutor(1) as pool:
+    with threads(1, gate) as pool:
         future = pool.submit(cache.get, "a", gate)
         assert gate.started.wait(SECONDS)
         assert cache.get("b", new_entry).memory_size_bytes == 10
@@ -129,7 +72,7 @@ def test_another_key_is_not_held_up():
 def test_a_failure_reaches_all_and_is_not_kept():
     cache = new_cache()
     gate = Gate(GrammarSyntaxError("bad", code="c", source="x", offset=0))
-    with ThreadPoolExecutor(4) as pool:
+    with threads(4, gate) as pool:
         futures = waiting(cache, pool, gate, 3)
         gate.go.set()
         errors = [future.exception(SECONDS) for future in futures]
@@ -149,7 +92,7 @@ def test_an_error_that_cannot_be_copied_still_arrives():
 
     cache = new_cache()
     gate = Gate(StubbornError(1, 2))
-    with ThreadPoolExecutor(2) as pool:
+    with threads(2, gate) as pool:
         futures = waiting(cache, pool, gate, 1)
         gate.go.set()
         assert all(isinstance(f.exception(SECONDS), StubbornError) for f in futures)
@@ -159,7 +102,7 @@ def test_an_interrupted_computation_is_taken_over_by_a_waiter():
     cache = new_cache()
     gate = Gate(KeyboardInterrupt())
     entry = Entry()
-    with ThreadPoolExecutor(2) as pool:
+    with threads(2, gate) as pool:
         first = pool.submit(cache.get, "a", gate)
         assert gate.started.wait(SECONDS)
         second = pool.submit(cache.get, "a", lambda _: entry)
@@ -168,21 +111,62 @@ def test_an_interrupted_computation_is_taken_over_by_a_waiter():
         assert second.result(SECONDS) is entry
 
 
-def test_clear_forgets_what_is_in_flight():
+def test_what_an_interrupted_thread_computed_is_computed_for_futures():
     cache = new_cache()
-    old, new = Gate(Entry()), Entry()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(cache.get, "a", old)
-        assert old.started.wait(SECONDS)
-        cache.clear()
-        assert cache.stats().in_flight == 0
-        assert cache.get("a", lambda _: new) is new
-        old.go.set()
-        assert future.result(SECONDS) is old.result
-    assert cache.get("a", never) is new
-    cache.clear()
-    assert cache.size_bytes() == 0
-    assert cache.values() == []
+    interrupted, entry = Gate(KeyboardInterrupt()), Entry()
+
+    def make(work):
+        return interrupted(work) if interrupted.calls == 0 else entry
+
+    with threads(1, interrupted) as pool:
+        first = pool.submit(cache.get, "a", make)
+        assert interrupted.started.wait(SECONDS)
+        futures = [cache.submit("a", never) for _ in range(3)]
+        assert futures[0].cancel()
+        interrupted.go.set()
+        assert isinstance(first.exception(SECONDS), KeyboardInterrupt)
+        assert [future.result(SECONDS) for future in futures[1:]] == [entry] * 2
+    assert cache.get("a", never) is entry
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_thread_of_the_pool_reaches_the_future(error):
+    cache = new_cache()
+    gate = Gate(error())
+    gate.go.set()
+    assert type(cache.submit("a", gate).exception(SECONDS)) is error
+    assert cache.submit("a", new_entry).result(SECONDS) is not None
+    assert gate.calls == 1
+
+
+def test_a_caller_that_waits_keeps_the_computation_wanted(monkeypatch):
+    """Although the one who submitted it has given up."""
+    cache = new_cache()
+    gate, waits, wait = Gate(Entry()), threading.Event(), Computation.wait
+
+    def noted(outcome):
+        waits.set()
+        return wait(outcome)
+
+    monkeypatch.setattr(Computation, "wait", noted)
+    stops = []
+
+    def make(work):
+        entry = gate(work)
+        stops.append(work.stop.is_set)
+        return entry
+
+    with threads(1, gate) as pool:
+        given_up = cache.submit("a", make)
+        assert gate.started.wait(SECONDS)
+        caller = pool.submit(cache.get, "a", never)
+        assert waits.wait(SECONDS)
+        assert given_up.cancel()
+        assert cache.stats().in_flight == 1
+        gate.go.set()
+        assert caller.result(SECONDS) is gate.result
+    assert stops == [False]
+    assert cache.get("a", never) is gate.result
 
 
 def test_the_least_recently_used_go_first():
@@ -255,18 +239,6 @@ def test_an_insertion_asks_no_other_entry(limit):
     cache.stats()
     assert all(entry.measured <= 1 for entry in entries)
     assert all(entry.charged <= 2 for entry in entries)  # in and out
-
-
-def test_what_grows_after_clearing_is_not_charged():
-    cache = new_cache(30)
-    old = cache.get("a", new_entry)
-    cache.clear()
-    old.size = 100
-    assert cache.size_bytes() == 0
-    new = cache.get("a", new_entry)
-    old.size = 200
-    assert cache.size_bytes() == 10
-    assert cache.values() == [new]
 
 
 def test_many_threads_and_keys():

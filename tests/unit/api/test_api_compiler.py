@@ -120,9 +120,15 @@ def test_equal_calls_share_and_others_do_not(compiler):
     first = [call(compiler) for call in CALLS]
     second = [call(compiler) for call in CALLS]
     assert [a is b for a, b in zip(first, second, strict=True)] == [True] * len(CALLS)
-    assert len({id(compiled) for compiled in first}) == len(CALLS)
-    stats = compiler.stats().grammars
-    assert (stats.entries, stats.misses, stats.hits) == (len(CALLS), len(CALLS), len(CALLS))
+    meanings = {compiled.grammar.ir for compiled in first}
+    assert len({id(compiled._core) for compiled in first}) == len(meanings) < len(CALLS)
+    forms = {(compiled.grammar.ir, compiled.certificate) for compiled in first}
+    assert len({id(compiled) for compiled in first}) >= len(forms) > len(meanings)
+    stats = compiler.stats()
+    by_meaning = len(CALLS) - len(meanings)
+    assert stats.hits_by_meaning == by_meaning
+    assert stats.grammars.hits == len(CALLS) + by_meaning
+    assert stats.grammars.entries == stats.grammars.misses == len(meanings)
 
 
 def test_a_model_class_is_looked_up_by_its_schema(compiler):

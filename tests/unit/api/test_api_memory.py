@@ -173,8 +173,8 @@ def test_after_clearing_equal_work_takes_equal_memory():
 
 def test_grammars_share_what_they_have_in_common():
     compiler = GrammarCompiler(INFO)
-    for name in "ab":
-        walk(compiler.compile_json_schema({"type": "string", "maxLength": 50, "title": name}))
+    for length in (50, 51):  # longer than any token
+        walk(compiler.compile_json_schema({"type": "string", "maxLength": length}))
     stats = compiler.stats()
     assert stats.shared_masks.hits > 0
     assert stats.masks > stats.cold_walks
@@ -186,14 +186,14 @@ def test_grammars_share_what_they_have_in_common():
 
 def test_grammars_of_a_past_generation_share_with_each_other_only():
     compiler = GrammarCompiler(INFO)
-    old = [compiler.compile_json_schema({"type": "string", "title": name}) for name in "ab"]
+    old = [compiler.compile_json_schema({"type": "string", "maxLength": n}) for n in (50, 51)]
     compiler.clear_cache()
     for compiled in old:
         walk(compiled)
     assert old[1]._core.counters()["shared_masks"] > 0
     assert compiler.stats().shared_masks.misses == 0
     assert compiler.stats().detached_bytes > sum(made.memory_size_bytes for made in old)
-    new = compiler.compile_json_schema({"type": "string", "title": "c"})
+    new = compiler.compile_json_schema({"type": "string", "maxLength": 52})
     walk(new)
     assert compiler.stats().shared_masks.misses > 0
     assert compiler.get_cache_size_bytes() > new.memory_size_bytes
@@ -215,5 +215,8 @@ def test_the_key_and_the_intermediate_form_count():
     compiler = GrammarCompiler(INFO)
     long = json.dumps({"type": "integer", "description": "x" * 100_000})
     short = compiler.compile_json_schema('{"type": "integer"}')
-    assert compiler.compile_json_schema(long).memory_size_bytes > 100_000
     assert short.memory_size_bytes < 50_000
+    assert compiler.compile_json_schema(long)._core is short._core
+    assert compiler.get_cache_size_bytes() > 100_000 + short.memory_size_bytes
+    alone = GrammarCompiler(INFO).compile_json_schema(long)
+    assert alone.memory_size_bytes > 100_000

@@ -6,8 +6,10 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import maskwright
 from maskwright import (
     CompiledGrammar,
     DeserializeVersionError,
@@ -64,6 +66,34 @@ def test_files_of_this_version_load_and_are_written_the_same(name):
     assert Grammar.deserialize_json(grammar_text) == loaded.grammar
     accepted, rejected = TEXTS[name]
     assert [text for text in [*accepted, *rejected] if accepts(loaded, text)] == accepted
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_masks_of_files_are_those_of_this_version(name):
+    """Whatever changes what a mask's key says changes the package's version, or the files."""
+    folder = SCRIPT.FOLDER / VERSION
+    stored = (folder / f"{name}.masks.bin").read_bytes()
+    plain = (folder / f"{name}.bin").read_bytes()
+    assert CompiledGrammar.deserialize(stored, INFO).serialize() == plain
+    loaded = CompiledGrammar.deserialize(stored, INFO, trust_masks=True)
+    assert loaded.serialize() == plain
+    if maskwright.__version__.encode() not in stored:
+        pytest.skip("the masks were written by another version of the package")
+    fresh = CompiledGrammar.deserialize(plain, INFO)
+    assert SCRIPT.with_masks(name, loaded) == stored
+    assert loaded._core.counters()["cold_walks"] == 0
+    assert masks(loaded, SCRIPT.WALKS[name]) == masks(fresh, SCRIPT.WALKS[name])
+
+
+def masks(compiled: CompiledGrammar, text: str) -> list[bytes]:
+    matcher = GrammarMatcher(compiled)
+    row = np.zeros((1, (INFO.vocab_size + 31) // 32), dtype=np.int32)
+    found = []
+    for character in text:
+        matcher.fill_next_token_bitmask(row)
+        found.append(row.tobytes())
+        assert matcher.accept_string(character)
+    return found
 
 
 def accepts(compiled: CompiledGrammar, text: str) -> bool:

@@ -128,13 +128,13 @@ def test_a_grammar_that_nobody_keeps_is_left(
     info: TokenizerInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = threading.Event()
-    work = module._work
+    advance = module._Piece.advance
 
-    def gated(*arguments: Any) -> None:
+    def gated(*arguments: Any) -> bool:
         gate.wait(WAIT_SECONDS)
-        work(*arguments)
+        return advance(*arguments)
 
-    monkeypatch.setattr(module, "_work", gated)
+    monkeypatch.setattr(module._Piece, "advance", gated)
     compiler = GrammarCompiler(info, precompute="background", cache_enabled=False)
     compiled = compiler.compile_json_schema(SCHEMA)
     core = weakref.ref(compiled)
@@ -155,7 +155,7 @@ def test_a_failure_is_logged_and_poisons_nothing(
 
     compiler = GrammarCompiler(info, precompute="background")
     with monkeypatch.context() as patch, caplog.at_level(logging.ERROR, logger=module.__name__):
-        patch.setattr(module, "_work", fail)
+        patch.setattr(module._Piece, "advance", fail)
         first = compiler.compile_json_schema(SCHEMA)
         wait_for(compiler)
     assert "no memory" in caplog.text
@@ -178,13 +178,20 @@ def test_bad_arguments(info: TokenizerInfo, arguments: dict[str, Any], message: 
         GrammarCompiler(info, **arguments)
 
 
-def test_work_that_comes_after_the_pool_has_ended_is_not_done(info: TokenizerInfo) -> None:
+def test_work_is_not_done_where_no_thread_can_be_started(
+    info: TokenizerInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
     compiler = GrammarCompiler(info, precompute="background")
-    compiler.compile_json_schema(SCHEMA)
-    assert compiler._precomputer is not None
-    assert compiler._precomputer._pool is not None
-    compiler._precomputer._pool.shutdown()
-    assert compiler.compile_json_schema({"type": "integer"}) is not None
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    compiled = compiler.compile_json_schema({"type": "integer"})
+    wait_for(compiler)
+    assert cold_walks(compiled) == 0
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        compiler.submit("regex", "a")
+    assert compiler.stats().grammars.in_flight == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

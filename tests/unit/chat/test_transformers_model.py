@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from maskwright.chat.chat_engine import ChatEngine
+from maskwright.chat import ChatEngine, load
 from maskwright.chat.errors import MissingDependencyError, ModelError
 from maskwright.chat.model import SequenceInput
 from maskwright.chat.transformers_model import TransformersModel
@@ -294,3 +294,11 @@ def test_answers_are_held_to_a_schema() -> None:
         assert len(answer["a"]) <= 5
         assert answer["b"] in (1, 23, None)
     assert len({choice.text for choice in completion.choices}) > 1
+
+
+def test_load_takes_a_model_with_its_tokenizer() -> None:
+    with load(_model(), tokenizer=_tokenizer(None), context_size=30) as session:
+        assert session.model.context_size == 30
+        assert session.generate("Hi", {"enum": [12]}, max_tokens=5).parsed == 12
+    with pytest.raises(TypeError, match="tokenizer"):
+        load(_model())

@@ -99,7 +99,7 @@ def test_keywords_without_effect_are_listed():
     def ignored(schema):
         return compile_json_schema(schema)[1].ignored
 
-    assert ignored({"then": {}, "else": {}}) == ("#/then", "#/else")
+    assert ignored({"then": {}, "else": {}}) == ("#/else", "#/then")
     assert ignored({"if": {}}) == ("#/if",)
     assert ignored({"type": "string", "dependencies": {"a": ["b"]}}) == ("#/dependencies",)
     assert ignored({"if": {}, "then": {"title": "a"}}) == ("#/then/title",)

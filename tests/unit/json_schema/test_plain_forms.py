@@ -10,7 +10,6 @@ from decimal import Decimal
 import pytest
 
 import keyword_grammar
-from maskwright._native import KeywordTable
 from maskwright.errors import MaskwrightError
 from maskwright.frontends.json_schema import compile_json_schema
 from maskwright.frontends.json_schema.dialects import Dialect
@@ -128,9 +127,7 @@ def by_handlers(schema, options, monkeypatch):
     """Return the outcome where every keyword goes to its handler."""
 
     def without_plain_forms(handlers):
-        return property(
-            lambda self: KeywordTable(handlers(self), {}, self.id_keyword, self.ref_alone)
-        )
+        return property(lambda self: self._table_of(handlers(self), {}))
 
     with monkeypatch.context() as patch:
         patch.setattr(Dialect, "table", without_plain_forms(lambda self: dict(self.handlers)))

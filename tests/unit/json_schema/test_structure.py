@@ -160,7 +160,7 @@ def test_additional_true_opens_objects_and_arrays_where_that_matters(strict):
     if not strict:
         assert judge.root == n.Any()
         return
-    opened, items = (judge.node(part) for part in judge.root.items)
+    items, opened = (judge.node(part) for part in judge.root.items)
     assert opened.members == ()
     assert judge.node(opened.additional) == n.Any()
     assert items.prefix == ()
@@ -169,7 +169,7 @@ def test_additional_true_opens_objects_and_arrays_where_that_matters(strict):
 
 def test_unevaluated_true_opens_in_strict_mode():
     judge = judge_of({"unevaluatedProperties": True, "unevaluatedItems": True})
-    assert [type(judge.node(part)) for part in judge.root.items] == [n.Object, n.Array]
+    assert [type(judge.node(part)) for part in judge.root.items] == [n.Array, n.Object]
     assert root_of({"unevaluatedProperties": True}, strict_mode=False) == n.Any()
 
 

@@ -92,7 +92,7 @@ def changed(**changes):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[]", "it is a JSON list, expected an object"),
+        ("[]", "it is a list, expected an object"),
         (changed(format="x"), "the field 'format' is 'x'"),
         (changed(format="absent"), "the field 'format' is None"),
         (changed(tokens="absent"), "the field 'tokens' is missing"),

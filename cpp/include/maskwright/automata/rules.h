@@ -20,6 +20,7 @@
 #include <span>
 
 #include "maskwright/automata/rule_tables.h"
+#include "maskwright/automata/shared_key.h"
 #include "maskwright/automata/store.h"
 #include "maskwright/ir/ir.h"
 
@@ -77,6 +78,15 @@ class RulesMachine {
     StateId target;
   };
   std::span<const TokenEdge> token_edges(StateId state);
+  // The numbers that the normal form (rule_tables.h) gives to positions and ids; kNone for what it
+  // leaves out. A machine that was made from tables has those already.
+  struct NormalNumbers {
+    std::vector<uint32_t> positions, ids;
+  };
+  NormalNumbers normal_numbers() const;
+  // Appends what decides a mask of this grammar, wherever it is compiled or loaded; false for
+  // states that are not of the rules.
+  bool append_stored_key(StateId state, Reg reg, const NormalNumbers& numbers, SharedKey& key);
   std::size_t memory_bytes() const;
 
  private:

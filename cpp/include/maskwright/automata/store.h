@@ -140,6 +140,15 @@ struct Row {
   static constexpr std::size_t kIndexBytes = 256;
 };
 
+// Texts of a list, by number; `hi` is exclusive.
+struct ListedRange {
+  uint32_t lo = 0;
+  uint32_t hi = 0;
+
+  bool empty() const { return lo >= hi; }
+  bool operator==(const ListedRange&) const = default;
+};
+
 // Collects a row; ranges may come in any order but must not overlap. Neighbours with the same op
 // and target are joined.
 class RowBuilder {
@@ -250,6 +259,14 @@ class Family {
   // longer ones, though not back to the state itself; false if that can't be said at once.
   virtual bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                          uint32_t& length);
+  // How many texts are listed, if the rests of some can be read here: those in the ranges that the
+  // register allows. A text that has ended returns its number, and others that are none. Behind an
+  // edge this is so again, or a text has ended.
+  virtual uint32_t listed(StateId state, std::array<ListedRange, 2>& texts);
+  // For each number, and the end, how many below it the register allows; false if it allows others
+  // than listed texts, or doesn't say.
+  virtual bool listed_below(StateId state, Reg reg, const RegisterPool& regs,
+                            std::vector<uint32_t>& count);
   // The callee ids for which the frame may end here (kDynamicAccepts).
   virtual SetId accepted(StateId state, Reg reg, const RegisterPool& regs);
   // Appends all callee ids with which the frame may end, here or later; false if that can't be

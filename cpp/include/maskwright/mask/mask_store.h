@@ -66,11 +66,21 @@ class MaskStore {
   Composition compose(std::span<const Config> closed, Arena& arena, std::vector<uint32_t>& key,
                       bool walk);
 
+  // What another MaskStore of the same grammar could take instead of a walk.
+  StorableMasks storable();
+
   const MaskCounters& counters() const { return counters_; }
   // Takes constant time.
   std::size_t memory_bytes() const;
 
  private:
+  // How an entry's walk started, if that can be told later: for masks that are stored.
+  struct Origin {
+    uint32_t tag;      // SharedTag
+    uint32_t escapes;  // of the parent, if it has one
+    std::vector<Config> configs;
+    std::size_t memory_bytes() const { return heap_block(sizeof(*this)) + heap_bytes(configs); }
+  };
   // The mask is the union of the first three.
   struct Entry {
     const TokenClasses::Bitmap* text = nullptr;
@@ -80,6 +90,7 @@ class MaskStore {
     uint32_t escapes = 0;              // where the frame may have returned, by node (escape_lists_)
     std::vector<SetId> sets;           // the distinct sets that it returned there
     SharedMaskRef mask;                // has all these
+    std::unique_ptr<Origin> origin;    // where the mask has no key
   };
   // An entry to apply, with the stacks below its last frame.
   struct Level {
@@ -118,15 +129,21 @@ class MaskStore {
     return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
   }
   // For walks from local configurations, after MaskWalk::begin(). The key begins with a tag.
-  bool append_shared_key(const Config& local);
+  // `numbers`: for keys of rules; null: rules have none.
+  bool append_shared_key(const Config& local, const RulesMachine::NormalNumbers* numbers);
   bool begin_child_key(uint32_t tag, uint32_t escapes);
   const SharedMask* shared_list(uint32_t escapes);
   // Instead of a walk; kMissing if nobody has walked.
   uint32_t take_shared(uint32_t key);
+  bool names_callees(std::span<const uint32_t> sets) const;
   void set_entry(uint32_t key, uint32_t id);
   uint32_t add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes, std::vector<SetId> sets);
   // Keeps what the walk found as the entry of a key. `shared`: under shared_key_, too.
-  uint32_t keep(uint32_t key, bool shared);
+  uint32_t keep(uint32_t key, bool shared, Origin origin);
+  bool is_storable(const Config& local) const;
+  void add_storable(const Entry& entry, const RulesMachine::NormalNumbers& numbers,
+                    StorableMasks& out, std::vector<uint32_t>& indices);
+  uint32_t list_index(uint32_t escapes, StorableMasks& out, std::vector<uint32_t>& indices) const;
   bool number_sets(std::span<const SetId> sets, std::vector<uint32_t>& numbered) const;
 
   static constexpr uint32_t kMissing = kNone;
@@ -147,6 +164,8 @@ class MaskStore {
   StablePool<Entry> entries_;
   std::unordered_set<const void*> texts_;  // of all entries that are not shared
   std::shared_ptr<SharedMasks> shared_;
+  // For keys of rules, where masks are stored with the grammar; null elsewhere.
+  std::unique_ptr<const RulesMachine::NormalNumbers> numbers_;
   std::vector<SharedMaskRef> shared_lists_;             // by escape list; null: not asked for
   std::unordered_map<uint64_t, uint32_t> local_lists_;  // by number of the shared one
   MaskCounters counters_;

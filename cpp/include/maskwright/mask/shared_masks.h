@@ -34,6 +34,10 @@
 
 namespace maskwright {
 
+// The first word of a key: a list of escapes, or how the walk of a mask starts. Those of the last
+// two tags go on with the number of a list, its low half first.
+enum SharedTag : uint32_t { kListTag, kFrameTag, kAloneTag, kChildTag, kLastTag, kSharedTags };
+
 struct SharedMask {
   using Bitmap = std::shared_ptr<const TokenClasses::Bitmap>;
 
@@ -48,11 +52,27 @@ struct SharedMask {
   std::vector<uint32_t> sets;
   uint64_t number = 0;  // of a list, whose key is its content
 
+  static bool names_list(std::span<const uint32_t> key) { return key[0] >= kChildTag; }
+  // The number of the list that the key names.
+  static uint64_t list_in(std::span<const uint32_t> key) { return key[1] | uint64_t{key[2]} << 32; }
   // Without the text and the escapes, which others share.
   std::size_t memory_bytes() const;
 };
 
 using SharedMaskRef = std::shared_ptr<const SharedMask>;
+
+// What can be stored of a grammar's masks (serialize/), in words of no machine's own.
+struct StorableMask {
+  // As of SharedMask, but with the index of a list where its number is there.
+  std::vector<uint32_t> key;
+  SharedMaskRef found;  // the tokens, and where it is unsure
+  uint32_t list;        // of its escapes
+  std::vector<uint32_t> sets;
+};
+struct StorableMasks {
+  std::vector<std::vector<uint32_t>> lists;
+  std::vector<StorableMask> masks;
+};
 
 struct SharedMaskStats {
   std::size_t entries, bytes;
@@ -67,7 +87,12 @@ class SharedMasks {
   SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes,
               std::shared_ptr<ByteLedger> ledger = nullptr);
 
+  // For masks that were stored with a grammar, which counts them as its own. Keys may be those of
+  // its rules here.
+  static std::shared_ptr<SharedMasks> of_one_grammar(std::shared_ptr<const Vocabulary> vocabulary);
+
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  bool belongs_to_one() const { return belongs_to_one_; }
   // Each gives null where others use the store at the moment, too.
   // Null if there is none.
   SharedMaskRef find(std::span<const uint32_t> key);
@@ -76,6 +101,7 @@ class SharedMasks {
   // The list of a content; null if there is no room.
   SharedMaskRef list(std::span<const uint32_t> content);
 
+  StorableMasks all();  // of one grammar
   SharedMaskStats stats() const;
   std::size_t bytes() const { return charge_.bytes(); }
 
@@ -101,6 +127,7 @@ class SharedMasks {
   std::unordered_map<const void*, uint32_t> texts_;  // how many entries have it
   std::size_t entry_bytes_ = 0;
   uint64_t next_number_ = 1;
+  bool belongs_to_one_ = false;
   std::atomic<std::size_t> entries_ = 0;
   std::atomic<uint64_t> hits_ = 0, misses_ = 0, evictions_ = 0;
   ByteCharge charge_;

@@ -71,7 +71,7 @@ class CompiledGrammar {
   // From rules that were lowered before (serialize/), checked against the IR and the vocabulary.
   // Raises kStoredFormat where no compiled grammar has such rules, and the others as above.
   CompiledGrammar(Ir ir, std::shared_ptr<const Vocabulary> vocabulary, const CompileLimits& limits,
-                  const RuleTables& tables);
+                  const RuleTables& tables, std::shared_ptr<SharedMasks> shared = nullptr);
 
   CompiledGrammar(const CompiledGrammar&) = delete;
   CompiledGrammar& operator=(const CompiledGrammar&) = delete;
@@ -87,6 +87,8 @@ class CompiledGrammar {
   // Has the ledger count this grammar from now on; null: nobody.
   void charge_to(std::shared_ptr<ByteLedger> ledger) { charge_.charge_to(std::move(ledger)); }
   CompiledCounters counters() const;
+  // The masks computed so far that another machine of the same rules can use.
+  StorableMasks storable_masks() const;
   // The table that gives masks their ids, of the same vocabulary; one of its own until it gets
   // another, which it must before any id was asked for.
   std::shared_ptr<MaskTable> mask_table() const { return mask_ids_->table(); }

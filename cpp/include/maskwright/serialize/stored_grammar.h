@@ -4,7 +4,8 @@
 // An envelope (serialize/envelope.h: magic, byte order, format version, length, fingerprint of the
 // vocabulary, checksum) around what the grammar is made of before subset construction: limits, the
 // certificate, the IR with its schema graph, and the rule tables. States and masks are not in it,
-// so the bytes depend on the grammar, the vocabulary and the limits alone.
+// so the bytes depend on the grammar, the vocabulary and the limits alone. Masks come behind them
+// where they are asked for (serialize/masks_form.h).
 //
 // Loading trusts nothing: each count is compared with the bytes that are left before anything is
 // allocated by it, every id, bound and order is checked before anything is built, and what only the
@@ -27,6 +28,8 @@ namespace maskwright {
 // Changes whenever bytes of an older version would be read wrongly, or the same bytes would mean
 // another language: with the layout, with kIrVersion, and with the meaning of an IR record.
 inline constexpr uint32_t kStoredVersion = 1;
+// Of forms with masks, which are the same besides.
+inline constexpr uint32_t kStoredMasksVersion = 2;
 
 using Fingerprint = std::array<std::byte, 32>;  // of a vocabulary
 
@@ -49,14 +52,16 @@ struct LoadedGrammar {
   StoredSource source;
 };
 
-// `source`: what the grammar was compiled from. Waits for nothing.
+// `source`: what the grammar was compiled from. `masks`: those to store with it. Waits for nothing.
 std::vector<std::byte> store(const CompiledGrammar& grammar, const StoredSource& source,
-                             const Fingerprint& fingerprint);
+                             const Fingerprint& fingerprint, const StorableMasks& masks = {});
 
 // `allowed`: the largest limits to compile under; what was stored under larger ones is refused.
 // Raises kStoredVersion for another format version, kStoredFormat for all else that store() did
-// not write for this vocabulary, and kLimit.
+// not write for this vocabulary, and kLimit. `shared`: of the same vocabulary, or null.
+// `trust_masks`: use the masks that were stored with it; nobody can tell whether they are its own.
 LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocabulary> vocabulary,
-                   const Fingerprint& fingerprint, const CompileLimits& allowed);
+                   const Fingerprint& fingerprint, const CompileLimits& allowed,
+                   std::shared_ptr<SharedMasks> shared = nullptr, bool trust_masks = false);
 
 }  // namespace maskwright

@@ -21,6 +21,7 @@ enum class ErrorKind : uint8_t {
   kStoredVersion,  // a stored form of another format version
   kBatch,          // arguments of a call for many matchers that do not fit together
   kDraftTree,      // links that are no tree
+  kStopped,        // a compilation that nobody waits for any longer (support/stop_flag.h)
 };
 
 class Error : public std::runtime_error {

@@ -135,6 +135,7 @@ def compile_json_schema(
             documents,
             max_dynamic_scopes,
             strict=bool(strict_mode),
+            any_order=bool(any_order),
             assert_format=assert_format,
             nullable=nullable,
             recorder=recorder,

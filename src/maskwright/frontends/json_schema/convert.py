@@ -51,6 +51,7 @@ class Converter(SchemaWalk):
         document: Resolves references.
         strict: Objects that name members, and arrays with a prefix, are closed unless they say
             otherwise.
+        any_order: In which order members are named does not matter.
         assert_format: `format` constrains.
         nullable: `nullable: true` beside `type` admits null.
         recorder: Notes what becomes of the keywords, if anyone asks.
@@ -68,6 +69,7 @@ class Converter(SchemaWalk):
         document: Document,
         *,
         strict: bool,
+        any_order: bool,
         assert_format: bool,
         nullable: bool,
         recorder: Recorder | None,
@@ -76,10 +78,11 @@ class Converter(SchemaWalk):
         places: Places | None = None,
     ) -> None:
         observed = recorder is not None or places is not None
-        super().__init__(builder, strict, max_constant_values, observed)
+        super().__init__(builder, strict, any_order, max_constant_values, observed)
         self.builder = builder
         self.document = document
         self.strict = strict
+        self.any_order = any_order
         self.assert_format = assert_format
         self.nullable = nullable
         self.recorder = recorder
@@ -127,7 +130,7 @@ class Converter(SchemaWalk):
             return dialect.nullable_table if self.nullable else dialect.table
         handlers = dialect.nullable_handlers if self.nullable else dialect.handlers
         recorded = {key: self.recorder.recorded(handler) for key, handler in handlers.items()}
-        return KeywordTable(recorded, {}, dialect.id_keyword, dialect.ref_alone)
+        return KeywordTable(recorded, {}, frozenset(), dialect.id_keyword, dialect.ref_alone)
 
     def _enter(self, schema: dict[str, Any], location: Location) -> None:
         if self.recorder is not None:

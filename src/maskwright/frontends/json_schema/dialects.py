@@ -55,7 +55,7 @@ class Dialect:
     def table(self) -> KeywordTable:
         """The handlers, as the walk looks them up."""
         plain = _PLAIN if self.exclusive == "both" else {**_PLAIN, _schema: "skip"}
-        return KeywordTable(dict(self.handlers), plain, self.id_keyword, self.ref_alone)
+        return self._table_of(self.handlers, plain)
 
     @property
     def nullable_handlers(self) -> Mapping[str, Handler]:
@@ -66,8 +66,13 @@ class Dialect:
     def nullable_table(self) -> KeywordTable:
         """Those, as the walk looks them up."""
         plain = {handler: form for handler, form in _PLAIN.items() if form != "type"}
-        handlers = dict(self.nullable_handlers)
-        return KeywordTable(handlers, plain, self.id_keyword, self.ref_alone)
+        return self._table_of(self.nullable_handlers, plain)
+
+    def _table_of(
+        self, handlers: Mapping[str, Handler], plain: Mapping[Handler, str]
+    ) -> KeywordTable:
+        by_name = dict(sorted(handlers.items()))
+        return KeywordTable(by_name, dict(plain), _DECLARING, self.id_keyword, self.ref_alone)
 
 
 def _structural(_conv: Converter, _key: str, _value: Any) -> None:
@@ -99,6 +104,23 @@ _PLAIN: dict[Handler, str] = {
     scalars.string_length: "string_length",
     scalars.type_: "type",
 }
+
+# Handlers whose keywords may name members of the instance at hand: which of them stands first in a
+# schema says which members come first.
+_DECLARING: frozenset[Handler] = frozenset(
+    {
+        applicators.all_of,
+        applicators.any_of,
+        applicators.dynamic_ref,
+        applicators.one_of,
+        applicators.recursive_ref,
+        applicators.ref,
+        conditions.condition,
+        conditions.dependencies,
+        conditions.dependent_schemas,
+        objects.properties,
+    }
+)
 
 _DRAFT_4: dict[str, Handler] = {
     "$ref": applicators.ref,

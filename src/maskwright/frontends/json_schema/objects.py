@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from . import unsupported as no
@@ -26,6 +27,8 @@ def properties(conv: Converter, key: str, _value: Any) -> None:
     members: dict[str, int] = {}
     if "properties" in schema:
         by_name = _schemas_by_name(conv, "properties")
+        if conv.any_order:
+            by_name = dict(sorted(by_name.items(), key=itemgetter(0)))
         members = conv.named_nodes(by_name, "properties")
     patterns = []
     if "patternProperties" in schema:

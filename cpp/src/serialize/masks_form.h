@@ -1,0 +1,21 @@
+// The masks of a grammar as bytes: the texts that several have, lists of escapes, and the masks,
+// with their keys (automata/shared_key.h). A list is named by its index, also in keys, where its
+// number stood.
+//
+// What a key says and how nodes of the trie are numbered belongs to one version of the engine, so
+// that is written first; masks of another one are left alone.
+#pragma once
+
+#include "maskwright/mask/shared_masks.h"
+#include "serialize/bytes.h"
+
+namespace maskwright {
+
+void write_masks(const StorableMasks& masks, ByteWriter& writer);
+
+// Reads masks to where a grammar looks for them. Everything is checked that a walk takes for
+// granted: ids are of the vocabulary and nodes of its trie, sorted, sizes and indices fit. Whether
+// the tokens are those that the grammar allows can't be told. Raises kStoredFormat.
+void read_masks(ByteReader& reader, SharedMasks& into);
+
+}  // namespace maskwright

@@ -1,0 +1,163 @@
+"""What a compiler is asked for: how each kind of source becomes a grammar, and its key.
+
+Idea: a request is made at once, without looking into the source more than its key needs, and turned
+into a grammar later, possibly by another thread. Kinds are named as the methods ``compile_*``.
+"""
+
+from __future__ import annotations
+
+import marshal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
+from .grammar import Grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+__all__ = [
+    "KINDS",
+    "CompileRequest",
+    "builtin_json_request",
+    "grammar_request",
+    "json_schema_request",
+    "regex_request",
+]
+
+_MAX_KEY_CONTAINERS = 200_000
+
+
+class CompileRequest(NamedTuple):
+    """A source and its options.
+
+    Attributes:
+        key: Equal for equal sources and options; None: it is not looked up, nor kept.
+        make_grammar: Runs the front-end.
+        locate: Returns an error of the core, such that it says where in the source it is.
+    """
+
+    key: Hashable
+    make_grammar: Callable[[], Grammar]
+    locate: Callable[[Exception], Exception] = lambda error: error
+
+
+def json_schema_request(
+    schema: Any,
+    *,
+    any_whitespace: bool = True,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    strict_mode: bool = True,
+    max_whitespace_cnt: int | None = None,
+    any_order: bool = False,
+    assert_format: bool = True,
+    dialect: str | None = None,
+    registry: Mapping[str, Any] | None = None,
+    nullable: bool = False,
+    **limits: int,
+) -> CompileRequest:
+    """Return the request for a JSON Schema; the arguments are those of the front-end."""
+    options: dict[str, Any] = {
+        "any_whitespace": any_whitespace,
+        "indent": indent,
+        "separators": separators,
+        "strict_mode": strict_mode,
+        "max_whitespace_cnt": max_whitespace_cnt,
+        "any_order": any_order,
+        "assert_format": assert_format,
+        "dialect": dialect,
+        "registry": None if registry is None else dict(registry),
+        "nullable": nullable,
+        **limits,
+    }
+    source: Any = schema
+    if not is_plain_schema(schema):
+        from .frontends.json_schema.inputs import schema_of
+
+        source = schema_of(schema)  # a class can be rebuilt: look at it anew
+
+    def make_grammar() -> Grammar:
+        from .frontends.json_schema.compile import compile_json_schema
+
+        return Grammar(*compile_json_schema(source, **options))
+
+    def locate(error: Exception) -> Exception:
+        if not isinstance(error, (UnsatisfiableGrammarError, UnsupportedFeatureError)):
+            return error
+        from .frontends.json_schema.blame import with_pointer
+
+        return with_pointer(error, source, options)
+
+    key = _exact_key("json-schema", source, *options.values(), *limits)
+    return CompileRequest(key, make_grammar, locate)
+
+
+def builtin_json_request(source: None = None) -> CompileRequest:
+    """Return the request for the grammar of any JSON value, which has no source."""
+    if source is not None:
+        raise TypeError(f"source is a {type(source).__name__}; expected None for builtin_json")
+    return CompileRequest(("builtin-json",), Grammar.builtin_json_grammar)
+
+
+def regex_request(regex: str) -> CompileRequest:
+    """Return the request for a regular expression."""
+    return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
+
+
+def grammar_request(grammar: str | Grammar, *, root_rule_name: str = "root") -> CompileRequest:
+    """Return the request for a `Grammar` or EBNF text."""
+    if isinstance(grammar, Grammar):
+        # The certificate counts: it is part of what is returned.
+        return CompileRequest(("grammar", grammar.ir, grammar.certificate), lambda: grammar)
+    if not isinstance(grammar, str):
+        raise TypeError(f"grammar is a {type(grammar).__name__}; expected a Grammar or a str")
+    return CompileRequest(
+        _exact_key("ebnf", grammar, root_rule_name),
+        lambda: Grammar.from_ebnf(grammar, root_rule_name=root_rule_name),
+    )
+
+
+KINDS: dict[str, Callable[..., CompileRequest]] = {
+    "json_schema": json_schema_request,
+    "regex": regex_request,
+    "grammar": grammar_request,
+    "builtin_json": builtin_json_request,
+}
+"""What makes the request, by kind."""
+
+
+def is_plain_schema(schema: object) -> bool:
+    """Return whether a schema is text or data, and no type that has to be asked for it."""
+    return isinstance(schema, (str, dict, bool))
+
+
+def _exact_key(kind: str, source: Any, *options: Any) -> Hashable:
+    """Return a key that is equal for equal sources of equal types only; None: do not cache.
+
+    Hashing alone would not do: 1, 1.0 and True are equal in Python and not in a schema. Version 2
+    of the format depends on nothing but types and contents; it has plain types only, so schemas
+    that hold other objects (or are nested thousands deep, or are huge once parts that are used
+    several times are written out) are compiled anew each time.
+    """
+    try:
+        if type(source) is str:  # hashed as it is, without a copy
+            return kind, source, marshal.dumps(options, 2)
+        if isinstance(source, (dict, list)) and not _is_small(source):
+            return None
+        return kind, marshal.dumps((source, options), 2)
+    except ValueError:
+        return None
+
+
+def _is_small(source: dict[Any, Any] | list[Any]) -> bool:
+    """Return whether a tree has few containers; one that occurs several times counts each time."""
+    waiting: list[Any] = [source]
+    left = _MAX_KEY_CONTAINERS
+    while waiting:
+        container = waiting.pop()
+        values = container.values() if isinstance(container, dict) else container
+        left -= 1
+        if left < len(waiting):
+            return False
+        waiting += [value for value in values if isinstance(value, (dict, list, tuple))]
+    return True
