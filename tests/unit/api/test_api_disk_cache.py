@@ -27,10 +27,11 @@ from maskwright import (
     GrammarMatcher,
     TokenizerInfo,
     UnsatisfiableGrammarError,
-    compiler,
+    _core,
     disk_cache,
     disk_store,
 )
+from maskwright.frontends.json_schema import compile as front_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,8 +102,8 @@ def test_another_compiler_loads_what_one_has_stored(tmp_path, monkeypatch):
     equal = TokenizerInfo(TOKENS, stop_token_ids=len(TOKENS) - 1)
     second = GrammarCompiler(equal, disk_cache=str(folder))
     with monkeypatch.context() as patch:
-        patch.setattr(compiler, "_schema_grammar", never)
-        patch.setattr(compiler._core, "compile", never)
+        patch.setattr(front_end, "compile_json_schema", never)
+        patch.setattr(_core, "compile", never)
         patch.setattr(Grammar, "from_ebnf", never)
         loaded = compile_each(second)
     assert (counts(second), entries(second)) == ((6, 0, 0, 0, 0), 6)
