@@ -136,9 +136,9 @@ class GrammarCompiler:
         max_lang_states: Limit on the states of a product of patterns.
 
     Raises:
-        TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
-        ValueError: A limit is not positive, the limit of a cache is below -1, or ``precompute`` is
-            none of the three, or ``mask_table_bytes`` is negative.
+        TypeError: ``tokenizer_info`` is no `TokenizerInfo`, or the limit of a cache no int.
+        ValueError: A limit is not positive, the limit of a cache is below -1, ``mask_table_bytes``
+            is negative, or ``precompute`` is none of the three.
         DiskCacheError: ``disk_cache`` is no folder (``disk-cache-folder``), or the database in it
             is damaged or none of this package (``disk-cache-foreign``, ``disk-cache-version``).
 
