@@ -11,9 +11,7 @@ namespace maskwright {
 
 namespace {
 
-// How many things an entry may have returned to be looked up by its caller; the tag of such keys,
-// less the entry, which is no escape list's.
-constexpr std::size_t kManySets = 1;
+// Of keys of what follows an entry in a caller, less the entry: the number of no escape list.
 constexpr uint32_t kCallerTag = kNone;
 
 // In keys: no state's id, and no key of a child is that short.
