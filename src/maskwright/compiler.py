@@ -327,13 +327,14 @@ class GrammarCompiler:
             A `concurrent.futures.Future` that can also be awaited in asyncio. It raises what the
             method raises, and `CompileTimeoutError` (``compile-timeout``) when the time is over.
             ``cancel`` succeeds until it is done. What nobody waits for any longer is not begun,
-            or is stopped: the engine at the next place where it looks, a front-end at its end.
+            or is stopped: the engine at the next place where it looks, a front-end at its end; the
+            compilation of a type (a model class, for example) runs to its end once it has begun.
             What waits when the program ends is cancelled.
 
         Raises:
             ValueError: ``kind`` is none of those, or ``timeout_seconds`` is not positive.
             TypeError: ``timeout_seconds`` is no number, the source is of a wrong type, or there is
-                no such option.
+                no such option. The future of a JSON Schema raises the last itself.
             RuntimeError: The program ends.
 
         Example:
