@@ -11,7 +11,7 @@ namespace maskwright {
 
 namespace {
 
-// Of keys of what follows an entry in a caller, less the entry: the number of no escape list.
+// The tag of keys of callers, less the entry that they follow: no escape list's.
 constexpr uint32_t kCallerTag = kNone;
 
 // In keys: no state's id, and no key of a child is that short.
