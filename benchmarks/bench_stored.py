@@ -44,6 +44,7 @@ REPEATS = 5
 FIELDS = 256
 STEPS = 20
 SOURCES = {
+    "letters": "[a-z]+",
     "words": r"\w+( \w+)*",
     "a word anywhere": ".*foo.*",
     "lines": r"([^\n]{1,200}\n)+",

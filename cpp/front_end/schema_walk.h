@@ -39,6 +39,7 @@ class SchemaWalk {
   // Args:
   //   builder: receives the nodes.
   //   strict: arrays and objects of any content are written out, since they are open.
+  //   any_order: in which order keywords and members stand does not matter.
   //   max_constant_values: longer enumerations are left to the handler.
   //   is_observed: `self` is told of every schema, node and loop.
   SchemaWalk(nanobind::object builder, bool strict, bool any_order, std::size_t max_constant_values,

@@ -140,7 +140,7 @@ class _TimeLimits:
 
     def _forget(self, future: Future[Any]) -> None:
         with self._changed:
-            self._ends.pop(future, None)  # type: ignore[call-overload]
+            self._ends.pop(future, None)  # type: ignore[call-overload]  # it is one of those
             if not self._ends:
                 self._changed.notify()
 

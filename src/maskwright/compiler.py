@@ -136,9 +136,9 @@ class GrammarCompiler:
         max_lang_states: Limit on the states of a product of patterns.
 
     Raises:
-        TypeError: ``tokenizer_info`` is no `TokenizerInfo`.
-        ValueError: A limit is not positive, the limit of a cache is below -1, or ``precompute`` is
-            none of the three, or ``mask_table_bytes`` is negative.
+        TypeError: ``tokenizer_info`` is no `TokenizerInfo`, or the limit of a cache no int.
+        ValueError: A limit is not positive, the limit of a cache is below -1, ``mask_table_bytes``
+            is negative, or ``precompute`` is none of the three.
         DiskCacheError: ``disk_cache`` is no folder (``disk-cache-folder``), or the database in it
             is damaged or none of this package (``disk-cache-foreign``, ``disk-cache-version``).
 
@@ -177,12 +177,9 @@ class GrammarCompiler:
             raise ValueError(f"max_threads is {max_threads}; expected at least 1")
         _check_cache_limit("cache_limit_bytes", cache_limit_bytes)
         _check_cache_limit("disk_cache_limit_bytes", disk_cache_limit_bytes)
-        if precompute not in MODES:
-            raise ValueError(f"precompute is {precompute!r}; expected one of {', '.join(MODES)}")
-        if not precompute_seconds > 0:
-            raise ValueError(f"precompute_seconds is {precompute_seconds}; expected more than 0")
-        if not precompute_bytes > 0:
-            raise ValueError(f"precompute_bytes is {precompute_bytes}; expected more than 0")
+        _check_precompute(precompute, precompute_seconds, precompute_bytes)
+        if mask_table_bytes < 0:
+            raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
         self._pool = WorkPool(max_threads)
         # What is computed ahead ends with its compiler; what was submitted does not.
         weakref.finalize(self, self._pool.forget_background)
@@ -195,8 +192,6 @@ class GrammarCompiler:
         self._limits: dict[str, Any] = checked_limits(given)
         self._tokenizer_info = tokenizer_info
         self._cache_limit_bytes = cache_limit_bytes
-        if mask_table_bytes < 0:
-            raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
         shared_limit = cache_limit_bytes if cache_limit_bytes < 0 else cache_limit_bytes // 3
         self._cache: CompileCache[CompiledGrammar, Generation] = CompileCache(
             partial(Generation, tokenizer_info, shared_limit, mask_table_bytes),
@@ -332,13 +327,14 @@ class GrammarCompiler:
             A `concurrent.futures.Future` that can also be awaited in asyncio. It raises what the
             method raises, and `CompileTimeoutError` (``compile-timeout``) when the time is over.
             ``cancel`` succeeds until it is done. What nobody waits for any longer is not begun,
-            or is stopped: the engine at the next place where it looks, a front-end at its end.
+            or is stopped: the engine at the next place where it looks, a front-end at its end; the
+            compilation of a type (a model class, for example) runs to its end once it has begun.
             What waits when the program ends is cancelled.
 
         Raises:
             ValueError: ``kind`` is none of those, or ``timeout_seconds`` is not positive.
             TypeError: ``timeout_seconds`` is no number, the source is of a wrong type, or there is
-                no such option.
+                no such option. The future of a JSON Schema raises the last itself.
             RuntimeError: The program ends.
 
         Example:
@@ -486,6 +482,15 @@ def _check_cache_limit(name: str, limit: object) -> None:
         raise TypeError(f"{name} is a {type(limit).__name__}; expected an int")
     if limit < -1:
         raise ValueError(f"{name} is {limit}; expected -1 or more")
+
+
+def _check_precompute(mode: str, seconds: float, size_bytes: int) -> None:
+    if mode not in MODES:
+        raise ValueError(f"precompute is {mode!r}; expected one of {', '.join(MODES)}")
+    if not seconds > 0:
+        raise ValueError(f"precompute_seconds is {seconds}; expected more than 0")
+    if not size_bytes > 0:
+        raise ValueError(f"precompute_bytes is {size_bytes}; expected more than 0")
 
 
 def _shared_masks(

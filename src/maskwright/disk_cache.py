@@ -94,9 +94,8 @@ class DiskCache:
         circumstances = (_code_digest(), _core.STORED_VERSION, tokenizer_info.fingerprint)
         self._key_start = marshal.dumps((*circumstances, sorted(limits.items())), 2)
         self._store = DiskStore(Path(folder), limit_bytes)
-        self._lock = (
-            threading.RLock()
-        )  # guards all else; taken again by a signal handler that forks
+        # Guards all else; taken again by a signal handler that forks.
+        self._lock = threading.RLock()
         self._hits = self._misses = self._writes = self._dropped = self._errors = 0
         self._has_warned = False
         self._access_after = self._write_after = 0.0  # time.monotonic()

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from maskwright.chat import ChatEngine, LlamaCppModel, MissingDependencyError
-from maskwright.chat.embedded import embedded_model_path
+from maskwright.chat import ChatEngine, LlamaCppModel
 from maskwright.errors import MatcherError
 
 if TYPE_CHECKING:
@@ -34,13 +33,8 @@ _ROOM = 64
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[ChatEngine]:
-    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra demo)")
-    try:
-        embedded_model_path()
-    except MissingDependencyError as error:
-        pytest.skip(str(error))
-    model = LlamaCppModel(context_size=256, max_sequences=_SEQUENCES)
+def engine(embedded_model: Path) -> Iterator[ChatEngine]:
+    model = LlamaCppModel(embedded_model, context_size=256, max_sequences=_SEQUENCES)
     with ChatEngine(model) as engine:
         yield engine
     model.close()

@@ -11,12 +11,10 @@ from maskwright import Grammar
 from maskwright.chat import (
     ChatEngine,
     LlamaCppModel,
-    MissingDependencyError,
     ModelError,
     Session,
     load,
 )
-from maskwright.chat.embedded import embedded_model_path
 from maskwright.errors import TokenizerError
 from maskwright.tokenizers import read_gguf
 
@@ -28,12 +26,8 @@ pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[LlamaCppModel]:
-    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra demo)")
-    try:
-        embedded_model_path()
-    except MissingDependencyError as error:
-        pytest.skip(str(error))
+def model(embedded_model: Path) -> Iterator[LlamaCppModel]:
+    del embedded_model  # which the model finds by itself
     loaded = LlamaCppModel(context_size=512)
     yield loaded
     loaded.close()
@@ -59,8 +53,8 @@ def test_token_bytes_agree_with_the_engine(model: LlamaCppModel) -> None:
             assert llama.detokenize([token_id]) == data
 
 
-def test_vocabulary_of_the_file(model: LlamaCppModel) -> None:
-    vocabulary = read_gguf(embedded_model_path())
+def test_vocabulary_of_the_file(model: LlamaCppModel, embedded_model: Path) -> None:
+    vocabulary = read_gguf(embedded_model)
     assert vocabulary == model.vocabulary
     ends = {vocabulary.tokens[i] for i in vocabulary.stop_token_ids}
     assert ends == {b"<|im_end|>", b"<|endoftext|>"}

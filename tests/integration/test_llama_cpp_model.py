@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from maskwright.chat import LlamaCppModel, MissingDependencyError, ModelError
-from maskwright.chat.embedded import embedded_model_path
+from maskwright.chat import LlamaCppModel, ModelError
 from maskwright.chat.model import SequenceInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 pytestmark = pytest.mark.model
 
@@ -30,13 +30,8 @@ _STEPS = 8
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[LlamaCppModel]:
-    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra demo)")
-    try:
-        embedded_model_path()
-    except MissingDependencyError as error:
-        pytest.skip(str(error))
-    loaded = LlamaCppModel(context_size=300, max_sequences=8)
+def model(embedded_model: Path) -> Iterator[LlamaCppModel]:
+    loaded = LlamaCppModel(embedded_model, context_size=300, max_sequences=8)
     yield loaded
     loaded.close()
 

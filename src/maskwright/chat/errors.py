@@ -18,6 +18,7 @@ __all__ = [
     "RequestError",
     "SamplingError",
     "error_body",
+    "unknown_field",
 ]
 
 _BLAMED_FIELDS: Final = {
@@ -53,6 +54,15 @@ class RequestError(MaskwrightError, ValueError):
     def __init__(self, message: str, *, code: str, param: str | None) -> None:
         super().__init__(message, code=code)
         self.param = param
+
+
+def unknown_field(name: str) -> RequestError:
+    """What to raise for a field that nobody reads."""
+    return RequestError(
+        f"the field {name!r} is not supported; leave it out",
+        code="request-unknown-field",
+        param=name,
+    )
 
 
 def error_body(error: BaseException) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class Job:
         matchers: For each choice its matcher, none for free text; None: not there yet.
         choices: The choices, once they have begun.
         is_over: Whether nobody waits for it any more.
+        sink_failed: Whether the sink has raised: nobody hears of it any more.
     """
 
     request: ChatRequest

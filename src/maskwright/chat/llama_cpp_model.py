@@ -104,7 +104,7 @@ class LlamaCppModel:
         model = cls.__new__(cls)
         llama.reset()
         vocabulary = read_llama_cpp(llama).build()
-        model._attach(llama, vocabulary, llama.ctx, llama.n_ctx(), max_sequences=1)  # noqa: SLF001
+        model._attach(llama, vocabulary, llama.ctx, llama.n_ctx(), max_sequences=1)  # noqa: SLF001  its own
         return model
 
     def _attach(

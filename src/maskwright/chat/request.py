@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.chat.errors import RequestError, SamplingError
+from maskwright.chat.errors import RequestError, SamplingError, unknown_field
 from maskwright.chat.response_format import TEXT, ResponseFormat, read_response_format
 from maskwright.chat.sampling import SamplingParameters
 
@@ -111,15 +111,16 @@ class ChatRequest:
         )
         if request.top_logprobs and not request.logprobs:
             raise _error("top_logprobs", "is given without logprobs; set logprobs to true")
-        reader.finish()
+        reader.finish(IGNORED_FIELDS)
         return request
 
 
 class _Reader:
-    """Takes fields out of a request."""
+    """Takes fields out of an object, whose own name in the request, with a dot, is ``within``."""
 
-    def __init__(self, fields: dict[str, Any]) -> None:
+    def __init__(self, fields: dict[str, Any], within: str = "") -> None:
         self._fields = {name: value for name, value in fields.items() if value is not None}
+        self._within = within
 
     def take(self, name: str) -> Any:
         """The value of a field, None if it is not there."""
@@ -128,7 +129,7 @@ class _Reader:
     def boolean(self, name: str) -> bool:
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
-            raise _error(name, f"is {value!r}; expected true or false")
+            raise _error(self._within + name, f"is {value!r}; expected true or false")
         return bool(value)
 
     def integer(self, name: str, low: int, high: int | None = None) -> int | None:
@@ -138,18 +139,14 @@ class _Reader:
         is_bool = isinstance(value, bool)
         if is_bool or not isinstance(value, int) or value < low or (high and value > high):
             bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-            raise _error(name, f"is {value!r}; expected an integer {bounds}")
+            raise _error(self._within + name, f"is {value!r}; expected an integer {bounds}")
         return value
 
-    def finish(self) -> None:
+    def finish(self, ignored: frozenset[str] = frozenset()) -> None:
         """Refuse what is left, but for what is ignored on purpose."""
         for name in self._fields:
-            if name not in IGNORED_FIELDS:
-                raise RequestError(
-                    f"the field {name!r} is not supported; leave it out",
-                    code="request-unknown-field",
-                    param=str(name),
-                )
+            if name not in ignored:
+                raise unknown_field(f"{self._within}{name}")
 
 
 def _messages(value: Any) -> tuple[Message, ...]:
@@ -250,7 +247,7 @@ def _include_usage(options: Any, stream: bool) -> bool:
         raise _error("stream_options", f"is a {type(options).__name__}; expected an object")
     if not stream:
         raise _error("stream_options", "is given without stream; set stream to true")
-    reader = _Reader(dict(options))
+    reader = _Reader(dict(options), "stream_options.")
     include = reader.boolean("include_usage")
     reader.boolean("include_obfuscation")  # about the lengths of network packets
     reader.finish()

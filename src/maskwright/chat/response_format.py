@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.chat.errors import RequestError
+from maskwright.chat.errors import RequestError, unknown_field
 from maskwright.grammar import Grammar
 
 if TYPE_CHECKING:
@@ -196,11 +196,7 @@ def _optional(value: Any, kind: type, place: str, expected: str) -> None:
 
 def _refuse_rest(fields: dict[str, Any], place: str) -> None:
     for name in fields:
-        raise RequestError(
-            f"{place}.{name} is not known; expected nothing of that name",
-            code="request-unknown-field",
-            param=f"{place}.{name}",
-        )
+        raise unknown_field(f"{place}.{name}")
 
 
 def _name(value: Any) -> str:

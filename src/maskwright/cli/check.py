@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
 from maskwright.cli.errors import UsageError
+from maskwright.cli.formats import read_text
 from maskwright.compiler import GrammarCompiler
 from maskwright.errors import GrammarError, GrammarSyntaxError, LimitExceededError
 from maskwright.explanation import Mismatch, byte_tokenizer_info, find_mismatch
@@ -25,7 +25,7 @@ _WHITESPACE = " \t\n\r"
 
 def run_check(arguments: Namespace) -> int:
     """Run the command; see `maskwright check --help`."""
-    text = _read(arguments.schema)
+    text = read_text(arguments.schema)
     options = _options(arguments)
     recorder = Recorder()
     compiler = GrammarCompiler(byte_tokenizer_info(), cache_enabled=False)
@@ -39,7 +39,7 @@ def run_check(arguments: Namespace) -> int:
         if not any(entry["status"] == "refused" for entry in report["keywords"]):
             compiled = compiler.compile_json_schema(text, **options)
             if arguments.instance is not None:
-                mismatch = _mismatch(compiled, _read(arguments.instance))
+                mismatch = _mismatch(compiled, read_text(arguments.instance))
                 report["instance"] = {"accepted": mismatch is None}
                 if mismatch is not None:
                     report["instance"] |= asdict(mismatch)
@@ -62,7 +62,7 @@ def _options(arguments: Namespace) -> dict[str, Any]:
         uri, separator, name = entry.rpartition("=")
         if not separator:
             raise UsageError(f"--registry is {entry!r}; expected URI=FILE")
-        registry[uri] = _read(name)
+        registry[uri] = read_text(name)
     return {
         "strict_mode": not arguments.open,
         "any_order": arguments.any_order,
@@ -71,15 +71,6 @@ def _options(arguments: Namespace) -> dict[str, Any]:
         "dialect": arguments.dialect,
         "registry": registry,
     }
-
-
-def _read(name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not UTF-8 text: {error}") from error
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:

@@ -62,6 +62,15 @@ def read_file(name: str, origin: str) -> str:
         raise UsageError(
             f"{origin} is {name!r}; expected the name of a file: put the text into a file"
         )
+    return read_text(name)
+
+
+def read_text(name: str) -> str:
+    """The text of a file, whatever its name.
+
+    Raises:
+        UsageError: It cannot be read.
+    """
     try:
         return Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -15,9 +15,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
+from mask_walks import masks_along
 from maskwright import (
     Certificate,
     CompiledGrammar,
@@ -61,20 +61,6 @@ def entries(made: GrammarCompiler) -> int:
     return stats.entries
 
 
-def masks(compiled: CompiledGrammar) -> list[bytes]:
-    """The masks of a walk."""
-    matcher = GrammarMatcher(compiled)
-    row = np.zeros((1, (INFO.vocab_size + 31) // 32), dtype=np.int32)
-    rng = random.Random(1)
-    found = []
-    while len(found) < 20 and not matcher.is_terminated():
-        matcher.fill_next_token_bitmask(row)
-        found.append(row.tobytes())
-        bits = np.unpackbits(row.view(np.uint8), bitorder="little")
-        assert matcher.accept_token(int(rng.choice(np.flatnonzero(bits))))
-    return found
-
-
 def compile_each(made: GrammarCompiler) -> list[CompiledGrammar]:
     grammar = Grammar(Grammar.from_regex("x+").ir, Certificate(exact=False, narrowed=("a", "b")))
     return [
@@ -111,7 +97,7 @@ def test_another_compiler_loads_what_one_has_stored(tmp_path, monkeypatch):
         assert other.tokenizer_info is equal
         assert other.certificate == one.certificate
         assert other.serialize() == one.serialize()
-        assert masks(other) == masks(one)
+        assert masks_along(other, 1) == masks_along(one, 1)
     assert second.compile_json_schema(SCHEMA) is loaded[0]  # from memory
     assert counts(second)[0] == 6
     assert (second.stats().grammars.hits, second.stats().grammars.misses) == (1, 6)
@@ -125,9 +111,9 @@ def test_what_is_loaded_is_kept_and_shares_masks(tmp_path):
     for schema in schemas:
         assert GrammarMatcher(made.compile_json_schema(schema)).accept_string('["')
     assert counts(made)[0] == 2
-    masks(made.compile_json_schema(schemas[0]))
+    masks_along(made.compile_json_schema(schemas[0]), 1)
     other = made.compile_json_schema(schemas[1])
-    masks(other)
+    masks_along(other, 1)
     assert other._core.counters()["shared_masks"] > 0
     stats = made.stats()
     assert stats.grammars.bytes == sum(

@@ -11,10 +11,10 @@ import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 
 import maskwright
+from mask_walks import masks_along
 from maskwright import (
     Certificate,
     CompiledGrammar,
@@ -22,7 +22,6 @@ from maskwright import (
     DeserializeVersionError,
     Grammar,
     GrammarCompiler,
-    GrammarMatcher,
     InvalidJSONError,
     LimitExceededError,
     Loosened,
@@ -69,20 +68,6 @@ GRAMMARS = compile_all()
 STORED = [compiled.serialize() for compiled in GRAMMARS]
 
 
-def masks(compiled: CompiledGrammar, seed: int) -> list[bytes]:
-    """The masks of a walk that a seed chooses."""
-    matcher = GrammarMatcher(compiled)
-    row = np.zeros((1, (INFO.vocab_size + 31) // 32), dtype=np.int32)
-    rng = random.Random(seed)
-    found = []
-    while len(found) < 40 and not matcher.is_terminated():
-        matcher.fill_next_token_bitmask(row)
-        found.append(row.tobytes())
-        bits = np.unpackbits(row.view(np.uint8), bitorder="little")
-        assert matcher.accept_token(int(rng.choice(np.flatnonzero(bits))))
-    return found
-
-
 @pytest.mark.parametrize("index", range(len(GRAMMARS)))
 def test_what_is_loaded_is_what_was_stored(index):
     compiled, stored = GRAMMARS[index], STORED[index]
@@ -92,7 +77,7 @@ def test_what_is_loaded_is_what_was_stored(index):
     assert loaded.certificate == compiled.certificate
     assert loaded.tokenizer_info is INFO
     for seed in range(3):
-        assert masks(loaded, seed) == masks(compiled, seed)
+        assert masks_along(loaded, seed) == masks_along(compiled, seed)
     assert loaded.serialize() == stored == compiled.serialize()  # whatever was walked
 
 
@@ -262,7 +247,7 @@ def test_damaged_forms_are_refused_or_sound():
         except (DeserializeFormatError, LimitExceededError):
             refused += 1
             continue
-        masks(loaded, n)
+        masks_along(loaded, n)
         with contextlib.suppress(MalformedIRError):  # printing asks for more than compiling does
             str(loaded.grammar)
         again = CompiledGrammar.deserialize(loaded.serialize(), INFO)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 import maskwright
+from mask_walks import masks_along
 from maskwright import (
     CompiledGrammar,
     DeserializeFormatError,
     DeserializeVersionError,
     GrammarCompiler,
-    GrammarMatcher,
     TokenizerInfo,
 )
 from stored_forms import MaskSection, sealed
@@ -49,25 +48,10 @@ KINDS: dict[str, Compile] = {
 }
 
 
-def masks(compiled: CompiledGrammar, seed: int) -> list[bytes]:
-    """The masks of a walk that a seed chooses."""
-    matcher = GrammarMatcher(compiled)
-    row = np.zeros((1, MASK_WORDS), dtype=np.int32)
-    rng = random.Random(seed)
-    found = []
-    while len(found) < 40 and not matcher.is_terminated():
-        matcher.fill_next_token_bitmask(row)
-        found.append(row.tobytes())
-        bits = np.unpackbits(row.view(np.uint8), bitorder="little")
-        if not matcher.accept_token(int(rng.choice(np.flatnonzero(bits)))):
-            break  # a mask that was made up
-    return found
-
-
 def walked(kind: str, compiler: GrammarCompiler | None = None) -> CompiledGrammar:
     compiled = KINDS[kind](compiler or GrammarCompiler(INFO))
     for seed in range(3):
-        masks(compiled, seed)
+        masks_along(compiled, seed)
     return compiled
 
 
@@ -89,19 +73,19 @@ def test_what_was_walked_is_not_walked_again(kind):
     assert with_masks != without
     loaded = trusting(with_masks)
     for seed in range(3):
-        assert masks(loaded, seed) == masks(compiled, seed)
+        assert masks_along(loaded, seed) == masks_along(compiled, seed)
     assert cold_walks(compiled) > 1
     assert cold_walks(loaded) == 0
     fresh = KINDS[kind](GrammarCompiler(INFO))
     for seed in range(3, 9):  # what was stored, and what has to be walked
-        assert masks(loaded, seed) == masks(fresh, seed)
+        assert masks_along(loaded, seed) == masks_along(fresh, seed)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_default_form_depends_on_no_walk(kind):
     compiled = walked(kind)
     loaded = trusting(compiled.serialize(include_masks=True))
-    masks(loaded, 5)
+    masks_along(loaded, 5)
     untouched = KINDS[kind](GrammarCompiler(INFO)).serialize()
     assert untouched == compiled.serialize() == loaded.serialize()
 
@@ -111,7 +95,7 @@ def test_masks_are_stored_again_as_they_were(kind):
     stored = walked(kind).serialize(include_masks=True)
     loaded = trusting(stored)
     assert loaded.serialize(include_masks=True) == stored
-    masks(loaded, 2)
+    masks_along(loaded, 2)
     assert loaded.serialize(include_masks=True) == stored
 
 
@@ -125,7 +109,7 @@ def test_a_compiler_that_shares_no_masks_stores_those_of_frames_that_remember_no
     compiled = walked(kind, GrammarCompiler(INFO, cache_enabled=False))
     loaded = trusting(compiled.serialize(include_masks=True))
     for seed in range(3):
-        assert masks(loaded, seed) == masks(compiled, seed)
+        assert masks_along(loaded, seed) == masks_along(compiled, seed)
     if kind == "schema":  # objects remember members
         assert 0 < cold_walks(loaded) < cold_walks(compiled)
     else:
@@ -137,10 +121,10 @@ def test_masks_of_other_grammars_are_stored_with_those_that_took_them():
     walked("schema", compiler)
     schema = {"type": "array", "items": SCHEMA}
     taker = compiler.compile_json_schema(schema)
-    expected = masks(taker, 1)
+    expected = masks_along(taker, 1)
     assert taker._core.counters()["shared_masks"] > 0
     loaded = trusting(taker.serialize(include_masks=True))
-    assert masks(loaded, 1) == expected
+    assert masks_along(loaded, 1) == expected
     assert cold_walks(loaded) == 0
 
 
@@ -178,10 +162,10 @@ def forged() -> tuple[bytes, bytes]:
 def test_masks_are_left_unless_they_are_trusted():
     wrong, without = forged()
     honest = CompiledGrammar.deserialize(without, INFO)
-    expected = masks(honest, 1)
-    assert masks(CompiledGrammar.deserialize(wrong, INFO), 1) == expected
+    expected = masks_along(honest, 1)
+    assert masks_along(CompiledGrammar.deserialize(wrong, INFO), 1) == expected
     assert CompiledGrammar.deserialize(wrong, INFO).serialize() == without
-    assert masks(trusting(wrong), 1) != expected
+    assert masks_along(trusting(wrong), 1, is_forged=True) != expected
 
 
 def test_masks_of_another_version_are_left():
@@ -189,7 +173,7 @@ def test_masks_of_another_version_are_left():
     section = MaskSection.split(wrong, without, MASK_WORDS)
     section.version = b"0.0.1"
     loaded = trusting(section.joined(without))
-    assert masks(loaded, 1) == masks(CompiledGrammar.deserialize(without, INFO), 1)
+    assert masks_along(loaded, 1) == masks_along(CompiledGrammar.deserialize(without, INFO), 1)
     assert loaded.serialize() == without
 
 
@@ -299,5 +283,5 @@ def test_damaged_masks_are_refused_or_harmless():
         except DeserializeFormatError:
             refused += 1
             continue
-        masks(loaded, n % 3)
+        masks_along(loaded, n % 3, is_forged=True)
     assert 500 < refused < 1900

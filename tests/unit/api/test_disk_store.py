@@ -44,9 +44,7 @@ def test_what_is_read_stays(tmp_path):
     for n in range(30):
         store.write(key(n), bytes(SIZE))
         assert store.read(key(0)) == bytes(SIZE)
-    kept = present(store, 30)
-    assert kept[0] == 0 or kept[-1] == 0 or 0 in kept
-    assert kept[-3:] == [28, 0, 29] or kept[-2:] == [0, 29]
+    assert present(store, 30)[-3:] == [28, 0, 29]
     store.close()
 
 
