@@ -50,7 +50,7 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
   if (!apply(std::move(now), arena, row, blank, walk, unsure)) return false;
   if (blank) std::ranges::fill(row, 0);
   make_set(unsure);
-  for (const uint32_t node : unsure) read_to(node, closed, arena, row);
+  read_unsure(unsure, closed, arena, row);
   return true;
 }
 
@@ -119,20 +119,33 @@ bool MaskStore::apply_but(Level level, std::span<const uint32_t> refused, Arena&
   return true;
 }
 
-// Reads the tokens from a node on as the matcher would, and adds those that it accepts.
-void MaskStore::read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
-                        std::span<uint32_t> row) {
-  const std::string_view text = vocabulary_.text(vocabulary_.tokens_from(node)[0]);
-  const uint32_t depth = vocabulary_.depth(node);
-  ConfigSet set;
-  ConfigSet next;
-  for (uint32_t i = 0; i < depth; ++i) {
-    next.clear();
-    runner_.scan(i == 0 ? closed : set.configs(), static_cast<uint8_t>(text[i]), arena, next);
-    std::swap(set, next);
-    if (i + 1 < depth) runner_.close(set, arena, nullptr);
+// Reads the tokens from the nodes on as the matcher would, and adds those that it accepts. What
+// neighbours begin with is read once.
+void MaskStore::read_unsure(std::span<const uint32_t> nodes, std::span<const Config> closed,
+                            Arena& arena, std::span<uint32_t> row) {
+  std::vector<ConfigSet> after;  // by how much of the last text was read, less 1; closed
+  std::string_view last;
+  for (const uint32_t node : nodes) {
+    const std::string_view token = vocabulary_.text(vocabulary_.tokens_from(node)[0]);
+    const std::string_view text = token.substr(0, vocabulary_.depth(node));
+    const auto differ = std::ranges::mismatch(text.substr(0, text.size() - 1), last).in1;
+    after.resize(static_cast<std::size_t>(differ - text.begin()));
+    last = text.substr(0, text.size() - 1);
+    while (after.size() < last.size()) {
+      ConfigSet set;
+      scan_behind(after, closed, static_cast<uint8_t>(text[after.size()]), arena, set);
+      runner_.close(set, arena, nullptr);
+      after.push_back(std::move(set));
+    }
+    ConfigSet set;
+    scan_behind(after, closed, static_cast<uint8_t>(text.back()), arena, set);
+    read_below(node, set, arena, row);
   }
-  read_below(node, set, arena, row);
+}
+
+void MaskStore::scan_behind(std::span<const ConfigSet> after, std::span<const Config> closed,
+                            uint8_t byte, Arena& arena, ConfigSet& set) {
+  runner_.scan(after.empty() ? closed : after.back().configs(), byte, arena, set);
 }
 
 void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row) {
@@ -179,26 +192,27 @@ bool MaskStore::apply(std::vector<Level> now, Arena& arena, std::span<uint32_t> 
 
 // The nodes below that a guarded configuration refuses though its entries may allow them.
 void MaskStore::refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out) {
-  const FamilyId id = store_.state(at.state).family;
-  Family& family = store_.family(id);
   Guard guard;
-  if (!family.guard(at.state, at.reg, arena.regs(), guard)) return;
-  const Row& row = store_.row(at.state);
-  for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
-    const uint8_t byte = vocabulary_.byte(child);
-    if (!guard.next[byte] || (byte != guard.refused && !vocabulary_.leads_to_quote(child)))
-      continue;
-    const Edge* edge = row.find(byte);
-    if (edge == nullptr) continue;
-    Target to{edge->target, at.reg};
-    if (edge->op == Op::kDynamic) {
-      to = family.scan(at.state, at.reg, byte, edge->target, arena.regs());
-    }
-    if (to.state == kDead) {
-      if (byte == guard.refused) out.push_back(child);
-    } else if ((store_.state(to.state).flags & kGuarded) != 0 &&
-               store_.state(to.state).family == id) {
-      refused_below(child, to, arena, out);
+  const FamilyId id = store_.state(at.state).family;
+  if (!store_.family(id).guard(at.state, at.reg, arena.regs(), guard)) return;
+  // The row's bytes are asked for one by one, since a node may have hundreds of children.
+  for (const Edge& edge : store_.row(at.state).edges) {
+    for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) {
+      if (!guard.next[byte]) continue;
+      const uint32_t child = vocabulary_.child(node, static_cast<uint8_t>(byte));
+      if (child == Vocabulary::kNoNode) continue;
+      if (byte != guard.refused && !vocabulary_.leads_to_quote(child)) continue;
+      Target to{edge.target, at.reg};
+      if (edge.op == Op::kDynamic) {
+        to = store_.family(id).scan(at.state, at.reg, static_cast<uint8_t>(byte), edge.target,
+                                    arena.regs());
+      }
+      if (to.state == kDead) {
+        if (byte == guard.refused) out.push_back(child);
+      } else if ((store_.state(to.state).flags & kGuarded) != 0 &&
+                 store_.state(to.state).family == id) {
+        refused_below(child, to, arena, out);
+      }
     }
   }
 }

@@ -107,8 +107,10 @@ class MaskStore {
   bool find_refused(const Config& config, Arena& arena, std::vector<uint32_t>& out);
   bool apply_but(Level level, std::span<const uint32_t> refused, Arena& arena,
                  std::span<uint32_t> row, bool& blank, bool walk, std::vector<uint32_t>& unsure);
-  void read_to(uint32_t node, std::span<const Config> closed, Arena& arena,
-               std::span<uint32_t> row);
+  void read_unsure(std::span<const uint32_t> nodes, std::span<const Config> closed, Arena& arena,
+                   std::span<uint32_t> row);
+  void scan_behind(std::span<const ConfigSet> after, std::span<const Config> closed, uint8_t byte,
+                   Arena& arena, ConfigSet& set);
   void read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row);
   void refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out);
   // `narrowed`: a value was repeated on the way to the node.
