@@ -15,11 +15,14 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .forks import renew_in_children
+from .work_pool import program_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-__all__ = ["CompileFuture", "end_after"]
+    from .work_pool import WorkPool
+
+__all__ = ["CompileFuture", "end_after", "submit_twice"]
 
 _Value = TypeVar("_Value")
 
@@ -103,6 +106,55 @@ class CompileFuture(Future[_Value]):
         if self.leave is not None:
             self.leave(self)
             self.leave = None
+
+
+def submit_twice(
+    pool: WorkPool, submit: Callable[[], CompileFuture[_Value]]
+) -> CompileFuture[_Value]:
+    """Return a future of what another one comes to, which a thread of the pool submits first.
+
+    No thread waits for it. When this one is left, so is that one.
+
+    Args:
+        pool: The pool.
+        submit: Returns the other future; what it raises is the result.
+
+    Raises:
+        RuntimeError: The program ends.
+    """
+    submitted: list[CompileFuture[_Value]] = []
+
+    def leave(_: object) -> None:
+        for inner in submitted:
+            inner.cancel()
+
+    outer: CompileFuture[_Value] = CompileFuture(leave)
+
+    def begin() -> None:
+        if program_ends():
+            outer.cancel()
+        if outer.done():
+            return
+        try:
+            inner = submit()
+        except BaseException as error:  # noqa: BLE001  whoever waits has it
+            outer.fail(error)
+            return
+        submitted.append(inner)
+        if outer.done():  # since, perhaps before it was in the list
+            inner.cancel()
+        inner.add_done_callback(hand_over)
+
+    def hand_over(inner: Future[_Value]) -> None:
+        if inner.cancelled():
+            outer.cancel()
+        elif (error := inner.exception()) is not None:
+            outer.fail(error)
+        else:
+            outer.deliver(inner.result())
+
+    pool.submit(begin)
+    return outer
 
 
 def end_after(

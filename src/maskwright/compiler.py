@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import weakref
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import MaskTable
 from .compile_cache import CacheStats, CompileCache
-from .compile_future import CompileFuture, end_after
+from .compile_future import CompileFuture, end_after, submit_twice
 from .compile_requests import (
     KINDS,
     CompileRequest,
@@ -36,6 +35,7 @@ from .compiled_grammar import (
     further_key_bytes,
     object_bytes,
 )
+from .compiler_stats import CompilerStats
 from .disk_cache import DiskCache, DiskCacheStats
 from .errors import CompileTimeoutError, GrammarError
 from .generations import Generation, PastGenerations
@@ -63,40 +63,6 @@ __all__ = [
 
 _FREED_AT_ONCE = 8
 """Grammars that `GrammarCompiler.clear_cache` frees in the thread that calls it."""
-
-
-@dataclass(frozen=True)
-class CompilerStats:
-    """Figures of a compiler at one moment.
-
-    Attributes:
-        grammars: The cache of compiled grammars.
-        shared_masks: Masks that they share, since the last `clear_cache`; a mask that the grammar
-            itself has is no hit. Nobody waits for one: ``in_flight`` is 0.
-        tokenizer_bytes: Memory of the vocabulary, which no limit counts.
-        states: States of all cached grammars.
-        masks: Masks that they keep or refer to.
-        cold_walks: Walks over the token trie that were needed for those.
-        visited_nodes: Trie nodes that those walks visited.
-        detached_bytes: Memory of grammars from before `clear_cache` that are still in use, and of
-            what these share. The latter is bounded by the same limit.
-        precomputing: Grammars whose masks are being computed ahead, or wait for it.
-        hits_by_meaning: Hits of ``grammars`` for which the front-end ran: another source had
-            come to the same grammar.
-        disk_cache: The disk cache, None without one. What it answers is a miss of ``grammars``.
-    """
-
-    grammars: CacheStats
-    shared_masks: CacheStats
-    tokenizer_bytes: int
-    states: int
-    masks: int
-    cold_walks: int
-    visited_nodes: int
-    detached_bytes: int
-    precomputing: int
-    hits_by_meaning: int
-    disk_cache: DiskCacheStats | None
 
 
 class GrammarCompiler:
@@ -327,9 +293,8 @@ class GrammarCompiler:
             A `concurrent.futures.Future` that can also be awaited in asyncio. It raises what the
             method raises, and `CompileTimeoutError` (``compile-timeout``) when the time is over.
             ``cancel`` succeeds until it is done. What nobody waits for any longer is not begun,
-            or is stopped: the engine at the next place where it looks, a front-end at its end; the
-            compilation of a type (a model class, for example) runs to its end once it has begun.
-            What waits when the program ends is cancelled.
+            or is stopped: the engine at the next place where it looks, a front-end at its end. What
+            waits when the program ends is cancelled.
 
         Raises:
             ValueError: ``kind`` is none of those, or ``timeout_seconds`` is not positive.
@@ -351,11 +316,9 @@ class GrammarCompiler:
             _check_timeout(timeout_seconds)
         if kind == "json_schema" and not is_plain_schema(source):
             # Asking a type for its schema takes time.
-            future = self._cache.submit(None, lambda _: self.compile_json_schema(source, **options))
+            future = submit_twice(self._pool, lambda: self._submit(KINDS[kind](source, **options)))
         else:
-            request = KINDS[kind](source, **options)
-            key = request.key if self._cache_enabled else None
-            future = self._cache.submit(key, partial(self._make, request))
+            future = self._submit(KINDS[kind](source, **options))
         if timeout_seconds is not None and not future.done():
             end_after(future, timeout_seconds, lambda: CompileTimeoutError(kind, timeout_seconds))
         return future
@@ -417,6 +380,10 @@ class GrammarCompiler:
             disk_cache=None if self._disk_cache is None else self._disk_cache.stats(),
             **totals,
         )
+
+    def _submit(self, request: CompileRequest) -> CompileFuture[CompiledGrammar]:
+        key = request.key if self._cache_enabled else None
+        return self._cache.submit(key, partial(self._make, request))
 
     def _compile(self, request: CompileRequest) -> CompiledGrammar:
         key = request.key if self._cache_enabled else None

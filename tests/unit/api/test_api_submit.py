@@ -24,6 +24,7 @@ from maskwright import (
     CompileTimeoutError,
     Grammar,
     GrammarCompiler,
+    GrammarError,
     GrammarSyntaxError,
     LimitExceededError,
     TokenizerInfo,
@@ -235,6 +236,64 @@ def test_the_engine_stops_when_nobody_waits() -> None:
         assert begun.wait(SECONDS)
         assert future.cancel()
     assert compiler.submit("regex", "b").result(SECONDS) is not None
+
+
+class Model:
+    """What looks like a model class with a schema."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self.asked = 0
+
+    def model_json_schema(self) -> Any:
+        self.asked += 1
+        if isinstance(self._schema, Exception):
+            raise self._schema
+        return self._schema
+
+
+def test_the_schema_of_a_type_is_stopped_like_any_other() -> None:
+    compiler = GrammarCompiler(INFO, max_threads=1, **NO_LIMITS)
+    begun = threading.Event()
+    compile_ir = module._core.compile
+
+    def noted(*args: Any, **options: Any) -> Any:
+        begun.set()
+        return compile_ir(*args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module._core, "compile", noted)
+        future = compiler.submit("json_schema", Model(SLOW))
+        assert begun.wait(SECONDS)
+        assert future.cancel()
+    assert compiler.submit("regex", "b").result(SECONDS) is not None
+    limited = compiler.submit("json_schema", Model(SLOW), timeout_seconds=0.05)
+    assert isinstance(limited.exception(SECONDS), CompileTimeoutError)
+    assert compiler.submit("regex", "c").result(SECONDS) is not None
+    assert compiler.stats().grammars.in_flight == 0
+
+
+def test_the_schema_of_a_type_is_asked_for_by_a_thread(compiler: GrammarCompiler) -> None:
+    schema = {"type": "integer"}
+    compiled = compiler.submit("json_schema", Model(schema)).result(SECONDS)
+    assert compiled is compiler.submit("json_schema", schema).result()
+    broken = RuntimeError("no schema")
+    assert compiler.submit("json_schema", Model(broken)).exception(SECONDS) is broken
+    assert isinstance(
+        compiler.submit("json_schema", Model({"type": 1})).exception(SECONDS), GrammarError
+    )
+
+
+def test_a_type_that_waits_for_a_thread_is_cancelled(compiler: GrammarCompiler, gate: Gate) -> None:
+    running = compiler.submit("regex", "a")
+    assert gate.begun.wait(SECONDS)
+    model = Model(True)
+    waiting = compiler.submit("json_schema", model)
+    assert waiting.cancel()
+    gate.go.set()
+    assert running.result(SECONDS) is not None
+    assert compiler.submit("json_schema", True).result(SECONDS) is not None
+    assert model.asked == 0
 
 
 def test_a_stop_flag_ends_a_compilation_before_it_begins() -> None:

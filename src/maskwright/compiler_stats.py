@@ -1,0 +1,46 @@
+"""What a compiler says of itself: `GrammarCompiler.stats`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .compile_cache import CacheStats
+    from .disk_cache import DiskCacheStats
+
+__all__ = ["CompilerStats"]
+
+
+@dataclass(frozen=True)
+class CompilerStats:
+    """Figures of a compiler at one moment.
+
+    Attributes:
+        grammars: The cache of compiled grammars.
+        shared_masks: Masks that they share, since the last `clear_cache`; a mask that the grammar
+            itself has is no hit. Nobody waits for one: ``in_flight`` is 0.
+        tokenizer_bytes: Memory of the vocabulary, which no limit counts.
+        states: States of all cached grammars.
+        masks: Masks that they keep or refer to.
+        cold_walks: Walks over the token trie that were needed for those.
+        visited_nodes: Trie nodes that those walks visited.
+        detached_bytes: Memory of grammars from before `clear_cache` that are still in use, and of
+            what these share. The latter is bounded by the same limit.
+        precomputing: Grammars whose masks are being computed ahead, or wait for it.
+        hits_by_meaning: Hits of ``grammars`` for which the front-end ran: another source had
+            come to the same grammar.
+        disk_cache: The disk cache, None without one. What it answers is a miss of ``grammars``.
+    """
+
+    grammars: CacheStats
+    shared_masks: CacheStats
+    tokenizer_bytes: int
+    states: int
+    masks: int
+    cold_walks: int
+    visited_nodes: int
+    detached_bytes: int
+    precomputing: int
+    hits_by_meaning: int
+    disk_cache: DiskCacheStats | None
