@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "maskwright/support/sorted_set.h"
 #include "matcher/completions.h"
 
 namespace maskwright {
@@ -58,8 +59,7 @@ void Completions::note_stacks() {
       most = std::max(most, names_[other]);
       below.push_back(forgotten_[other]);
     }
-    std::ranges::sort(below);
-    below.erase(std::ranges::unique(below).begin(), below.end());
+    make_set(below);
     const Target at = forgotten(store_, {node.state, node.reg}, arena_);
     names_.push_back(most);
     forgotten_.push_back(arena_.push(at.state, at.reg, arena_.reference(below)));
@@ -93,8 +93,7 @@ Completions::Place Completions::loose_place(Place at) {
   for (const Config& config : configs(at)) {
     std::vector<uint32_t> nodes;
     for (const uint32_t node : arena_.nodes(config.stack)) nodes.push_back(forgotten_[node]);
-    std::ranges::sort(nodes);
-    nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+    make_set(nodes);
     const Target target = forgotten(store_, {config.state, config.reg}, arena_);
     set.add({target.state, target.reg, 0, arena_.reference(nodes)}, arena_);
   }

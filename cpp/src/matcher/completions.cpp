@@ -192,20 +192,17 @@ Completions::Plan Completions::spelled_plan(Place at) {
   return *speller_.spell(loose_text(loose_place(at)).bytes);
 }
 
-uint32_t Completions::sure_bytes(Place at) {
+ShortestTexts::Length Completions::shortest(Place at) {
   const Memory memory = arena_.regs().memory();
   arena_.regs().set_memory(Memory::kIgnored);
-  const auto [bytes, sure] = texts_.length(configs(at), arena_);
+  const ShortestTexts::Length length = texts_.length(configs(at), arena_);
   arena_.regs().set_memory(memory);
-  return sure ? bytes : kUnbounded;
+  return length;
 }
 
-uint32_t Completions::bytes_left(Place at) {
-  const Memory memory = arena_.regs().memory();
-  arena_.regs().set_memory(Memory::kIgnored);
-  const uint32_t bytes = texts_.length(configs(at), arena_).bytes;
-  arena_.regs().set_memory(memory);
-  return bytes;
+uint32_t Completions::sure_bytes(Place at) {
+  const auto [bytes, sure] = shortest(at);
+  return sure ? bytes : kUnbounded;
 }
 
 uint32_t Completions::most_tokens(Place at) {

@@ -125,7 +125,8 @@ class Completions {
   Plan spelled_plan(Place at);
   // In bytes, of a text without doubts; and of the text that may do. kUnbounded if there is none.
   uint32_t sure_bytes(Place at);
-  uint32_t bytes_left(Place at);
+  uint32_t bytes_left(Place at) { return shortest(at).bytes; }
+  ShortestTexts::Length shortest(Place at);
   // Not below least_tokens().
   uint32_t most_tokens(Place at);
 

@@ -44,6 +44,7 @@
 
 #include "maskwright/automata/way_out.h"
 #include "maskwright/matcher/matcher.h"
+#include "matcher/frame_search.h"
 
 namespace maskwright {
 
@@ -167,15 +168,10 @@ bool Matcher::finishable(ConfigSet set) {
 ConfigSet Matcher::forget(const ConfigSet& set) {
   ConfigSet forgotten;
   for (Config config : set.configs()) {
-    const State& state = grammar_->store().state(config.state);
-    if ((state.flags & kPooledRegister) != 0) {
-      Family& family = *family_;
-      const Target target = grammar_->store()
-                                .family(state.family)
-                                .forget(config.state, config.reg, family.arena.regs());
-      config.state = target.state;
-      config.reg = target.reg;
-    }
+    const Target target =
+        maskwright::forgotten(grammar_->store(), {config.state, config.reg}, family_->arena);
+    config.state = target.state;
+    config.reg = target.reg;
     forgotten.add(config, family_->arena);
   }
   return forgotten;

@@ -195,9 +195,7 @@ std::vector<uint32_t> Matcher::longest_tokens(std::string_view ahead) const {
       }
     }
     if (length == 0) break;
-    const auto ids = vocabulary.tokens_at(longest);
-    tokens.push_back(
-        *std::ranges::find_if(ids, [&](uint32_t token) { return !tokens_.is_stop(token); }));
+    tokens.push_back(tokens_.token_at(longest));
     ahead.remove_prefix(length);
   }
   return tokens;

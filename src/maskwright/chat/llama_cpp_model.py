@@ -91,7 +91,7 @@ class LlamaCppModel:
                 on_gpu=gpu_layers != 0,
             )
             self._attach(llama, vocabulary, handle, context_size, max_sequences)
-        except ModelError:
+        except BaseException:
             llama.close()
             raise
 
@@ -231,6 +231,12 @@ def _import_engine() -> Any:
             f"running a GGUF model needs the package llama-cpp-python: run {INSTALL_HINT}",
             code="missing-dependency",
         ) from error
+    if not hasattr(llama_cpp, "LLAMA_FLASH_ATTN_TYPE_DISABLED"):
+        raise MissingDependencyError(
+            f"llama-cpp-python is {getattr(llama_cpp, '__version__', 'of an unknown version')}, "
+            f"which cannot run several sequences as is needed: run {INSTALL_HINT}",
+            code="missing-dependency",
+        )
     return llama_cpp
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -144,10 +145,18 @@ def test_load_tells_what_is_no_model() -> None:
 
 def test_missing_engine_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
-    with pytest.raises(MissingDependencyError, match="pip install llama-cpp-python") as caught:
+    with pytest.raises(MissingDependencyError, match=r"pip install \"llama-cpp-python>=") as caught:
         LlamaCppModel("model.gguf")
     assert caught.value.code == "missing-dependency"
     assert isinstance(caught.value, ImportError)
+
+
+def test_an_engine_that_is_too_old_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = ModuleType("llama_cpp")
+    old.__version__ = "0.2.90"  # type: ignore[attr-defined]  # as the package has it
+    monkeypatch.setitem(sys.modules, "llama_cpp", old)
+    with pytest.raises(MissingDependencyError, match=r"is 0\.2\.90, .*llama-cpp-python>=0\.3\.17"):
+        LlamaCppModel("model.gguf")
 
 
 def test_missing_model_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
