@@ -9,6 +9,7 @@ from maskwright.chat.chat_engine import ChatEngine
 from maskwright.chat.completion import ChatChunk, ChatCompletion, CompletionChoice, TokenEntry
 from maskwright.chat.errors import (
     EngineClosedError,
+    EngineThreadError,
     MissingDependencyError,
     ModelError,
     RequestError,
@@ -42,6 +43,7 @@ __all__ = [
     "ChatUsage",
     "CompletionChoice",
     "EngineClosedError",
+    "EngineThreadError",
     "FinishReason",
     "GrammarFormat",
     "LanguageModel",

@@ -16,7 +16,7 @@ from maskwright.chat.choice import ModelTokens
 from maskwright.chat.choice_maker import ChoiceMaker
 from maskwright.chat.completion import ChatCompletion, Header
 from maskwright.chat.decoder import Decoder
-from maskwright.chat.errors import RequestError, SamplingError
+from maskwright.chat.errors import RequestError, SamplingError, shown
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
 from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
@@ -63,6 +63,7 @@ class ChatEngine:
     Raises:
         TokenizerError: The vocabulary cannot be used.
         ValueError: ``prefill_chunk`` is below 1.
+        TypeError: It is no int.
     """
 
     def __init__(
@@ -76,6 +77,8 @@ class ChatEngine:
         prefill_chunk: int = 256,
         cache_limit_bytes: int = 512 << 20,
     ) -> None:
+        if isinstance(prefill_chunk, bool) or not isinstance(prefill_chunk, int):
+            raise TypeError(f"prefill_chunk is {shown(prefill_chunk)}; expected an int")
         if prefill_chunk < 1:
             raise ValueError(f"prefill_chunk is {prefill_chunk}; expected at least 1")
         vocabulary = model.vocabulary
@@ -124,7 +127,8 @@ class ChatEngine:
             MatcherError: The format takes more tokens than ``max_tokens``; the message says how
                 many (``matcher-budget-too-small``).
             ModelError: The prompt does not fit, or the model failed.
-            EngineClosedError: The engine is closed, or was meanwhile.
+            EngineClosedError: The engine is closed, or was meanwhile; or this is a forked child.
+            EngineThreadError: A processor or the model has called this.
         """
         chat_request = _read(request, fields)
         gathering = Gathering(chat_request, self._header())

@@ -89,9 +89,13 @@ class Decoder:
 
     def _process(self, choice: Choice, row: NDArray[np.float32]) -> NDArray[np.float32]:
         """Process logits; returns what they were before."""
-        raw = row.copy() if choice.keeps_raw else row
+        if not choice.keeps_raw:
+            return row
+        raw = row.copy()
         with _ends(choice):
-            choice.processing.apply(row, choice.token_ids, choice.prompt_ids)
+            own = row.copy()  # what a processor does to the array concerns no other choice
+            choice.processing.apply(own, choice.token_ids, choice.prompt_ids)
+            row[:] = own
         return raw
 
     def _apply_masks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from typing import Any, Final
 
 from maskwright.errors import (
@@ -13,11 +14,14 @@ from maskwright.errors import (
 
 __all__ = [
     "EngineClosedError",
+    "EngineThreadError",
     "MissingDependencyError",
     "ModelError",
     "RequestError",
     "SamplingError",
+    "as_failure",
     "error_body",
+    "shown",
     "unknown_field",
 ]
 
@@ -42,6 +46,10 @@ class EngineClosedError(MaskwrightError, RuntimeError):
     """The engine was closed, or its thread has failed."""
 
 
+class EngineThreadError(MaskwrightError, RuntimeError):
+    """The engine was asked by its own thread, which would wait for itself."""
+
+
 class RequestError(MaskwrightError, ValueError):
     """A request that cannot be run as it is.
 
@@ -63,6 +71,32 @@ def unknown_field(name: str) -> RequestError:
         code="request-unknown-field",
         param=name,
     )
+
+
+_MOST_SHOWN: Final = 100
+_ENDINGS: Final = (StopIteration, StopAsyncIteration, GeneratorExit, CancelledError)
+
+
+def as_failure(error: BaseException) -> BaseException:
+    """Return the error itself, or one that no loop takes for the regular end of a stream."""
+    if not isinstance(error, _ENDINGS):
+        return error
+    failure = ModelError(
+        f"the model, its tokenizer or a logit processor raised {type(error).__name__}, which "
+        "callers would take for the end of the answer; have it raise another exception",
+        code="model-stop-iteration",
+    )
+    failure.__cause__ = error
+    return failure
+
+
+def shown(value: object) -> str:
+    """A value as messages show it: cut, if it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  nested too deeply, or an int too long to be written
+        return f"of type {type(value).__name__}"
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
 
 
 def error_body(error: BaseException) -> dict[str, Any]:

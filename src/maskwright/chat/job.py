@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from maskwright.chat.completion import Delta
-from maskwright.chat.errors import ModelError
+from maskwright.chat.errors import ModelError, shown
 from maskwright.chat.model import SequenceInput
 from maskwright.chat.usage import ChatUsage, Meter
 
@@ -65,7 +66,7 @@ class Job:
         """Tell an event to whoever waits; if that fails, nobody does."""
         try:
             self.sink(event)
-        except Exception:  # noqa: BLE001  a closed event loop, for example
+        except BaseException:  # noqa: BLE001  a closed event loop, for example
             self.sink_failed = True
 
     @property
@@ -118,6 +119,28 @@ def _waiting(
         for choice in job.choices:
             if choice.is_running and choice.pending:
                 yield job, choice, choice.sequence, choice.pending, 0
+
+
+def prompt_tokens(token_ids: Iterable[int], vocab_size: int) -> list[int]:
+    """Return the tokens of a prompt as a list of int.
+
+    Raises:
+        ModelError: They are none of the vocabulary.
+    """
+    try:
+        tokens = [index(token_id) for token_id in token_ids]
+    except TypeError as error:
+        raise ModelError(
+            f"the model made {shown(token_ids)} of the prompt; expected a list of token ids",
+            code="model-prompt",
+        ) from error
+    if tokens and not 0 <= min(tokens) <= max(tokens) < vocab_size:
+        raise ModelError(
+            f"the tokens of the prompt are from {min(tokens)} to {max(tokens)}; expected ids from "
+            f"0 to {vocab_size - 1}",
+            code="model-prompt",
+        )
+    return tokens
 
 
 def token_limit(context_size: int, prompt_tokens: int, max_tokens: int | None) -> int:

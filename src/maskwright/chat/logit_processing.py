@@ -131,7 +131,7 @@ class LogitProcessing:
             self._count(generated, prompt)
             self._penalize(row)
         for processor in self._processors:
-            _run(processor, generated, row)
+            _run(processor, list(generated), row)
 
     def _check_bias(self, vocab_size: int) -> None:
         if self._checked_size == vocab_size:

@@ -6,6 +6,7 @@ and needs no lock. Between messages it makes one call of the model after the oth
 next token of every running choice and a chunk of the prompts that wait (continuous batching).
 Requests are admitted in the order in which they came, once there is a sequence for each choice.
 
+An error, whatever it is, ends the requests that it is of and no others (`_ending`).
 A request is queued; admitted, its prompt is evaluated while a thread of its own compiles its
 format; begun, when both are there; and over, when all choices have ended, one has failed, or nobody
 waits any more. Whatever ends it frees its sequences and matchers at once.
@@ -17,18 +18,22 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from maskwright.chat.errors import EngineClosedError, ModelError
-from maskwright.chat.job import Event, Job, Part, has_work, plan, token_limit
+from maskwright.chat.errors import EngineClosedError, EngineThreadError, ModelError, as_failure
+from maskwright.chat.job import Event, Job, Part, has_work, plan, prompt_tokens, token_limit
 from maskwright.chat.sequence_pool import SequencePool
+from maskwright.forks import renew_in_children
+from maskwright.work_pool import WorkPool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from maskwright.chat.choice import Choice
@@ -37,7 +42,8 @@ if TYPE_CHECKING:
     from maskwright.chat.model import LanguageModel
     from maskwright.matcher import GrammarMatcher
 
-_SET_UP_THREADS: Final = 4
+_SET_UP_THREADS: Final = 32
+"""So many that requests that were cancelled while they are set up keep no others waiting."""
 
 BeginChoices = Callable[[Job], "list[Choice]"]
 """Makes the choices of a request whose prompt was evaluated and whose matchers are there."""
@@ -75,9 +81,10 @@ class Scheduler:
         self._lock = threading.Lock()  # guards _is_closed against the message of the last request
         self._is_closed = False
         self._stops = False
-        self._set_up_threads = ThreadPoolExecutor(_SET_UP_THREADS, "maskwright-set-up")
+        self._set_up_threads = WorkPool(_SET_UP_THREADS)
         self._thread = threading.Thread(target=self._run, name="maskwright-chat", daemon=True)
         self._thread.start()
+        renew_in_children(self)
 
     # --- any thread -----------------------------------------------------------------------------
 
@@ -86,7 +93,15 @@ class Scheduler:
 
         Raises:
             EngineClosedError: `close` was called.
+            EngineThreadError: The calling thread is that of the engine.
         """
+        if threading.current_thread() is self._thread:
+            raise EngineThreadError(
+                "the engine is asked by its own thread, from a logit processor or the model, and "
+                "would wait for itself; ask another engine, or ask from another thread and do not "
+                "wait for it here",
+                code="engine-thread",
+            )
         with self._lock:
             if self._is_closed:
                 raise _closed()
@@ -104,6 +119,13 @@ class Scheduler:
                 self._inbox.put(partial(setattr, self, "_stops", True))
         if threading.current_thread() is not self._thread:
             self._thread.join()
+
+    def renew(self) -> None:
+        """End all requests in a forked child, which has no thread to run them."""
+        self._lock = threading.Lock()
+        self._is_closed = self._stops = True
+        for job in [*self._active, *self._queue]:
+            job.emit(_closed())
 
     # --- the thread -----------------------------------------------------------------------------
 
@@ -124,7 +146,6 @@ class Scheduler:
         with self._lock:
             self._is_closed = True
         self._stops = True
-        self._set_up_threads.shutdown(wait=False, cancel_futures=True)
         while not self._inbox.empty():
             self._inbox.get()()
         for job in [*self._active, *self._queue]:
@@ -157,25 +178,26 @@ class Scheduler:
                 self._queue.popleft()
                 job.sequences = self._sequences.allocate(job.request.n)
                 self._active.append(job)
-                self._start(job)
+                with self._ending([job]):
+                    self._start(job)
 
     def _start(self, job: Job) -> None:
         """Render the prompt, and set the grammar up beside its evaluation."""
-        try:
-            text = self._model.render_chat(job.request.messages)
-            job.prompt_ids = self._model.tokenize(text)
-            count = job.meter.prompt_tokens = len(job.prompt_ids)
-            job.limit = token_limit(self._model.context_size, count, job.request.max_tokens)
-        except BaseException as error:  # noqa: BLE001  of the model: it is told to the caller
-            self._end(job, error)
-            return
+        text = self._model.render_chat(job.request.messages)
+        vocab_size = self._model.vocabulary.vocab_size
+        prompt_ids = prompt_tokens(self._model.tokenize(text), vocab_size)
+        count = job.meter.prompt_tokens = len(prompt_ids)
+        job.limit = token_limit(self._model.context_size, count, job.request.max_tokens)
+        job.prompt_ids = prompt_ids
         if job.request.response_format.is_text:
             job.matchers = []
         else:
-            self._set_up_threads.submit(self._set_up, job)
+            self._set_up_threads.submit(partial(self._set_up, job))
 
     def _set_up(self, job: Job) -> None:
         """Make the matchers of a request; in a thread of its own."""
+        if job.is_over or self._stops:  # nobody waits for it
+            return
         matchers: list[GrammarMatcher] = []
         error: BaseException | None = None
         start = perf_counter()
@@ -197,43 +219,42 @@ class Scheduler:
             self._end(job, error)
         else:
             job.matchers = matchers
-            self._begin(job)
+            with self._ending([job]):
+                self._begin(job)
 
     def _step(self) -> None:
         """One call of the model for everybody, and what follows from it."""
         parts = plan(self._active, self._chunk)
         if not parts:
             return
-        start = perf_counter()
-        try:
-            logits = self._model.evaluate([part.input for part in parts])
+        jobs = list({part.job: None for part in parts})
+        with self._ending(jobs):
+            start = perf_counter()
+            logits = np.asarray(self._model.evaluate([part.input for part in parts]))
             _check_logits(logits, len(parts), self._model.vocabulary.vocab_size)
-        except BaseException as error:  # noqa: BLE001  of the model: it is told to the callers
-            for job in {part.job: None for part in parts}:
-                self._end(job, error)
-            return
-        seconds = perf_counter() - start
+            seconds = perf_counter() - start
+            self._use(parts, logits)
+            for job in jobs:
+                if job.choices:
+                    job.meter.model_seconds += seconds
+                else:
+                    job.meter.prompt_seconds += seconds
+                    with self._ending([job]):
+                        self._begin(job)
+
+    def _use(self, parts: Sequence[Part], logits: NDArray[np.float32]) -> None:
+        """Give logits to those that have asked for them."""
         ready = [row for row, part in enumerate(parts) if _advance(part, logits[row])]
         choices = [choice for row in ready if (choice := parts[row].choice) is not None]
         self._decoder.step(choices, ready, logits)
-        for job in {part.job: None for part in parts}:
-            if job.choices:
-                job.meter.model_seconds += seconds
-            else:
-                job.meter.prompt_seconds += seconds
-                self._begin(job)
 
     def _begin(self, job: Job) -> None:
         """Begin the choices, once the prompt was evaluated and the matchers are there."""
         if job.first_row is None or job.matchers is None or job.is_over:
             return
-        try:
-            for target in job.sequences[1:]:
-                self._model.copy_sequence(job.sequences[0], target)
-            job.choices = self._begin_choices(job)
-        except BaseException as error:  # noqa: BLE001  it is told to the caller
-            self._end(job, error)
-            return
+        for target in job.sequences[1:]:
+            self._model.copy_sequence(job.sequences[0], target)
+        job.choices = self._begin_choices(job)
         self._decoder.prepare(job.choices)
         waiting = [choice for choice in job.choices if choice.is_running and not choice.pending]
         if waiting:
@@ -241,18 +262,29 @@ class Scheduler:
             self._decoder.step(waiting, range(len(waiting)), logits)
         job.first_row = None
 
+    @contextmanager
+    def _ending(self, jobs: Sequence[Job]) -> Iterator[None]:
+        """An error within the block, whatever it is, ends these requests and no others."""
+        try:
+            yield
+        except BaseException as error:  # noqa: BLE001  it is told to the callers
+            for job in jobs:
+                self._end(job, error)
+
     def _sweep(self) -> None:
         """End what is over, and free the sequences of choices that are."""
         for job in list(self._active):
-            if job.error is not None or job.sink_failed:
-                self._end(job, job.error)
-            elif job.choices and not any(choice.is_running for choice in job.choices):
-                has_grammar = not job.request.response_format.is_text
-                self._end(job, job.meter.usage(has_grammar=has_grammar))
-            else:
-                self._free(
-                    [choice.sequence for choice in job.choices if not choice.is_running], job
-                )
+            with self._ending([job]):
+                self._sweep_job(job)
+
+    def _sweep_job(self, job: Job) -> None:
+        if job.error is not None or job.sink_failed:
+            self._end(job, job.error)
+        elif job.choices and not any(choice.is_running for choice in job.choices):
+            has_grammar = not job.request.response_format.is_text
+            self._end(job, job.meter.usage(has_grammar=has_grammar))
+        else:
+            self._free([choice.sequence for choice in job.choices if not choice.is_running], job)
 
     def _free(self, sequences: Sequence[int], job: Job) -> None:
         for sequence in sequences:
@@ -271,7 +303,7 @@ class Scheduler:
         self._grammars.give_back(job.matchers or [])
         job.matchers, job.first_row, job.choices = None, None, []
         if last is not None:
-            job.emit(last)
+            job.emit(as_failure(last) if isinstance(last, BaseException) else last)
 
 
 def _advance(part: Part, row: NDArray[np.float32]) -> bool:
@@ -291,6 +323,13 @@ def _check_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> No
         raise ModelError(
             f"the model gave logits of {logits.dtype} with shape {logits.shape}; expected float32 "
             f"with shape {(rows, vocab_size)}: a row for each sequence, as long as the vocabulary",
+            code="model-logits",
+        )
+    if not (logits.flags.c_contiguous and logits.flags.writeable):
+        raise ModelError(
+            f"the model gave logits with strides {logits.strides} that are "
+            f"{'' if logits.flags.writeable else 'not '}writable; expected a contiguous array that "
+            "may be written: np.array(logits, order='C') makes one",
             code="model-logits",
         )
 

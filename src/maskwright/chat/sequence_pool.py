@@ -40,7 +40,7 @@ class SequencePool:
         """Clear a sequence and take it back."""
         try:
             self._model.clear_sequence(sequence)
-        except Exception:
+        except BaseException:  # whatever it is, the request that had it ends as it should
             self.usable -= 1
             _logger.exception("the model cannot clear sequence %d; it stays unused", sequence)
         else:
