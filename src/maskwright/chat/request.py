@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.chat.errors import RequestError, SamplingError, unknown_field
+from maskwright.chat.errors import RequestError, SamplingError, shown, unknown_field
 from maskwright.chat.response_format import TEXT, ResponseFormat, read_response_format
 from maskwright.chat.sampling import SamplingParameters
 
@@ -36,6 +37,8 @@ MOST_STOPS: Final = 16
 MOST_CHOICES: Final = 128
 MOST_TOP_LOGPROBS: Final = 20
 _SEEDS: Final = 1 << 64
+_MOST_DIGITS: Final = 10
+"""Of a token id: more than any vocabulary takes."""
 _SAMPLING_FIELDS: Final = (
     "top_p",
     "top_k",
@@ -73,6 +76,20 @@ class ChatRequest:
     top_logprobs: int = 0
     stream: bool = False
     include_usage: bool = False
+
+    def __post_init__(self) -> None:
+        """Check again what `dataclasses.replace` may have changed."""
+        _messages(self.messages)
+        _stops(self.stop)
+        if not isinstance(self.response_format, ResponseFormat):
+            raise _error("response_format", "is no ResponseFormat; expected one")
+        if not isinstance(self.sampling, SamplingParameters):
+            raise _error("sampling", "is no SamplingParameters; expected one")
+        reader = _Reader({"n": self.n, "max_tokens": self.max_tokens})
+        if reader.integer("n", 1, MOST_CHOICES) is None:
+            raise _error("n", f"is None; expected an integer from 1 to {MOST_CHOICES}")
+        reader.integer("max_tokens", 1)
+        _Reader({"top_logprobs": self.top_logprobs}).integer("top_logprobs", 0, MOST_TOP_LOGPROBS)
 
     @classmethod
     def read(cls, body: Mapping[str, Any] | None = None, /, **fields: Any) -> ChatRequest:
@@ -129,7 +146,7 @@ class _Reader:
     def boolean(self, name: str) -> bool:
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
-            raise _error(self._within + name, f"is {value!r}; expected true or false")
+            raise _error(self._within + name, f"is {shown(value)}; expected true or false")
         return bool(value)
 
     def integer(self, name: str, low: int, high: int | None = None) -> int | None:
@@ -139,7 +156,7 @@ class _Reader:
         is_bool = isinstance(value, bool)
         if is_bool or not isinstance(value, int) or value < low or (high and value > high):
             bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-            raise _error(self._within + name, f"is {value!r}; expected an integer {bounds}")
+            raise _error(self._within + name, f"is {shown(value)}; expected an integer {bounds}")
         return value
 
     def finish(self, ignored: frozenset[str] = frozenset()) -> None:
@@ -165,7 +182,19 @@ def _message(value: Any, place: str) -> Message:
     for name, entry in message.items():
         if not isinstance(entry, str):
             raise _error(f"{place}.{name}", f"is a {type(entry).__name__}; expected text")
+        _refuse_surrogates(entry, f"{place}.{name}")
     return message
+
+
+def _refuse_surrogates(text: str, place: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _error(
+            place,
+            f"is no Unicode text: it has a lone surrogate at character {error.start + 1}; decode "
+            "it from the right encoding",
+        ) from error
 
 
 def _content(value: Any, place: str) -> Any:
@@ -208,14 +237,27 @@ def _logit_bias(value: Any) -> dict[int, float] | None:
         raise _error("logit_bias", f"is a {type(value).__name__}; expected an object")
     bias: dict[int, Any] = {}
     for key, entry in value.items():
-        try:
-            token_id = int(key)
-        except (TypeError, ValueError):
-            token_id = -1
-        if token_id < 0:
-            raise _error("logit_bias", f"has the key {key!r}; expected token ids")
+        token_id = _token_id(key)
+        if token_id is None:
+            raise _error(
+                "logit_bias",
+                f"has the key {shown(key)}; expected token ids: integers at least 0, or their "
+                "decimal digits",
+            )
+        if token_id in bias:
+            raise _error("logit_bias", f"has the key {token_id} twice; give each token one bias")
         bias[token_id] = entry
     return bias
+
+
+def _token_id(key: object) -> int | None:
+    """The token id that a key of the bias names; None: it names none."""
+    if isinstance(key, str):
+        is_number = key.isascii() and key.isdecimal() and len(key) <= _MOST_DIGITS
+        return int(key) if is_number else None
+    is_bool = isinstance(key, bool)
+    is_number = isinstance(key, Integral) and not is_bool and 0 <= key < 10**_MOST_DIGITS
+    return int(key) if is_number and isinstance(key, Integral) else None
 
 
 def _max_tokens(reader: _Reader) -> int | None:
@@ -233,10 +275,10 @@ def _stops(value: Any) -> tuple[str, ...]:
     if stops is None:
         return ()
     if not isinstance(stops, list | tuple) or len(stops) > MOST_STOPS:
-        raise _error("stop", f"is {value!r}; expected text, or a list of at most {MOST_STOPS}")
+        raise _error("stop", f"is {shown(value)}; expected text, or a list of at most {MOST_STOPS}")
     for stop in stops:
         if not isinstance(stop, str) or not stop:
-            raise _error("stop", f"has {stop!r}; expected texts that are not empty")
+            raise _error("stop", f"has {shown(stop)}; expected texts that are not empty")
     return tuple(stops)
 
 

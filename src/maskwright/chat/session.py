@@ -17,6 +17,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from maskwright.chat.chat_engine import ChatEngine
+from maskwright.chat.errors import ModelError
 from maskwright.chat.llama_cpp_model import LlamaCppModel
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.response_format import SchemaFormat, format_of
@@ -197,4 +198,11 @@ def _parse(text: str, output_format: Any) -> Any:
     for validate in ("model_validate_json", "validate_json"):  # model class, TypeAdapter
         if hasattr(output_format, validate):
             return getattr(output_format, validate)(text)
-    return json.loads(text)
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError) as error:
+        raise ModelError(
+            f"the answer is JSON, but Python cannot hold it: {error}; ask `Session.engine` for "
+            "its text",
+            code="answer-not-parsed",
+        ) from error

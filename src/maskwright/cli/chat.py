@@ -36,6 +36,8 @@ _HELP: Final = """\
 def run_chat(arguments: Namespace) -> int:
     """Run the command; see `maskwright chat --help`."""
     output_format = _first_format(arguments)
+    if arguments.system is not None:
+        _refuse_other_than_text(arguments.system, "--system")
     loaded = load_model(arguments.model)
     options = {
         "max_tokens": arguments.max_tokens,
@@ -113,6 +115,7 @@ class Chat:
         if text == "/quit":
             return False
         try:
+            _refuse_other_than_text(text, "the line")
             if text.startswith("/"):
                 self._run_command(text)
             elif text:
@@ -178,6 +181,15 @@ class Chat:
         self._usage = deltas.usage or self._usage
         if finish_reason == "length":
             _tell("cut off; raise --max-tokens to let answers end")
+
+
+def _refuse_other_than_text(text: str, origin: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # bytes that are no text arrive as lone surrogates
+        raise UsageError(
+            f"{origin} is not UTF-8 text at character {error.start + 1}; convert it to UTF-8"
+        ) from error
 
 
 def _tell(message: str) -> None:

@@ -77,6 +77,8 @@ def read_text(name: str) -> str:
         raise UsageError(f"cannot read {name}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} is not UTF-8 text: {error}") from error
+    except ValueError as error:  # a name that no file can have
+        raise UsageError(f"cannot read {name!r}: {error}") from error
 
 
 def _looks_like_text(argument: str) -> bool:

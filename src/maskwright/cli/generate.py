@@ -36,7 +36,7 @@ def run_generate(arguments: Namespace) -> int:
     except GrammarError as error:
         raise _with_origin(error, _origin(arguments)) from error
     if arguments.json:
-        write_text(json.dumps(_as_object(result), ensure_ascii=False))
+        write_text(json.dumps(_as_object(result), ensure_ascii=False, allow_nan=False))
     write_text("\n")
     _report(result)
     return exit_codes.OK if result.finish_reason == "stop" else exit_codes.CUT_OFF
@@ -96,10 +96,19 @@ def _with_origin(error: GrammarError, origin: str | None) -> Exception:
 def _as_object(result: Result) -> dict[str, Any]:
     return {
         "text": result.text,
-        "parsed": result.parsed,
+        "parsed": _finite(result.parsed),
         "finish_reason": result.finish_reason,
         "usage": result.usage.as_dict(),
     }
+
+
+def _finite(value: Any) -> Any:
+    """The value, or None if a number in it is beyond those that Python reads: see the text."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return None
+    return value
 
 
 def _report(result: Result) -> None:

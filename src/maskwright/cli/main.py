@@ -156,7 +156,8 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print one JSON object: text, parsed, finish_reason, usage",
+        help="print one JSON object: text, parsed, finish_reason, usage; parsed is null if a "
+        "number is too large for a double",
     )
     _add_model_options(parser, max_tokens=512, temperature=0.0)
 

@@ -175,3 +175,19 @@ def test_without_standard_input(monkeypatch: Any) -> None:
     monkeypatch.setattr(session_module, "load", lambda _path: Session(ScriptedModel()))
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["chat"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("a\udcff", "the line is not UTF-8 text at character 2"), ("/schema a\0b", "cannot read")],
+)
+def test_lines_that_cannot_be_used(chat: Any, line: str, told: str) -> None:
+    code, text, messages = chat(ScriptedModel([b"abc"]), [line, "hi"])
+    assert (code, text) == (1, "abc\n")
+    assert told in messages
+
+
+def test_a_system_message_that_is_no_text(chat: Any) -> None:
+    code, text, messages = chat(ScriptedModel([b"abc"]), ["hi"], "--system", "\udcff")
+    assert (code, text) == (2, "")
+    assert "--system is not UTF-8 text" in messages
