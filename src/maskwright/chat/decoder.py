@@ -91,7 +91,7 @@ class Decoder:
         """Process logits; returns what they were before."""
         if not choice.keeps_raw:
             return row
-        raw = row.copy()
+        raw: NDArray[np.float32] = row.copy()
         with _ends(choice):
             own = row.copy()  # what a processor does to the array concerns no other choice
             choice.processing.apply(own, choice.token_ids, choice.prompt_ids)

@@ -256,8 +256,9 @@ def _token_id(key: object) -> int | None:
         is_number = key.isascii() and key.isdecimal() and len(key) <= _MOST_DIGITS
         return int(key) if is_number else None
     is_bool = isinstance(key, bool)
-    is_number = isinstance(key, Integral) and not is_bool and 0 <= key < 10**_MOST_DIGITS
-    return int(key) if is_number and isinstance(key, Integral) else None
+    if is_bool or not isinstance(key, Integral):
+        return None
+    return int(key) if 0 <= int(key) < 10**_MOST_DIGITS else None
 
 
 def _max_tokens(reader: _Reader) -> int | None:

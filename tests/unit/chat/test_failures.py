@@ -228,7 +228,7 @@ def test_a_fault_of_the_engine_itself_leaves_nobody_waiting(
     hold = threading.Event()
     model = ScriptedModel([b"a"] * 9, before=lambda _call: hold.wait(WAIT))
     engine = engine_of(model)
-    monkeypatch.setattr(Decoder, "step", fault)
+    monkeypatch.setattr("maskwright.chat.scheduler.has_work", fault)
     streams = [engine.stream(messages=HI) for _ in range(3)]
     hold.set()
     for stream in streams:
@@ -237,6 +237,21 @@ def test_a_fault_of_the_engine_itself_leaves_nobody_waiting(
         assert isinstance(caught.value.__cause__, AssertionError)
     with pytest.raises(EngineClosedError):
         _ask(engine)
+
+
+def test_a_fault_of_the_decoder_ends_those_of_the_call(
+    engine_of: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(*_arguments: object) -> None:
+        raise AssertionError("impossible")
+
+    model = ScriptedModel([b"a"] * 9)
+    engine = engine_of(model)
+    with monkeypatch.context() as patch:
+        patch.setattr(Decoder, "step", fault)
+        with pytest.raises(AssertionError, match="impossible"):
+            _ask(engine)
+    _works(engine, model)
 
 
 def test_logits_of_a_wrong_shape_end_the_request(engine_of: Make) -> None:
