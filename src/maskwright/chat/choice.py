@@ -87,6 +87,12 @@ class Choice:
         """Whether it goes on."""
         return self.finish_reason is None and self.error is None
 
+    def begin(self) -> None:
+        """End at once, if the only text is the empty one and no stop token can say so."""
+        if self.matcher is not None and self.matcher.is_terminated():
+            self.finish_reason = "stop"
+            self.on_delta(Delta(self.index, "", None, "stop"))
+
     def accept(self, entry: TokenEntry) -> None:
         """Append a token, and tell what it adds.
 

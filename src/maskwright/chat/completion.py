@@ -59,13 +59,13 @@ class Delta:
     Attributes:
         index: The choice.
         text: New text in whole code points; often empty.
-        token: The token.
+        token: The token; None in the only delta of a choice that ends without any.
         finish_reason: Why the choice ends here; None if it goes on.
     """
 
     index: int
     text: str
-    token: TokenEntry
+    token: TokenEntry | None
     finish_reason: FinishReason | None = None
 
 

@@ -255,6 +255,8 @@ class Scheduler:
         for target in job.sequences[1:]:
             self._model.copy_sequence(job.sequences[0], target)
         job.choices = self._begin_choices(job)
+        for choice in job.choices:
+            choice.begin()
         self._decoder.prepare(job.choices)
         waiting = [choice for choice in job.choices if choice.is_running and not choice.pending]
         if waiting:

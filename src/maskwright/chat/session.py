@@ -161,7 +161,7 @@ class Session:
         with self.engine.deltas(request) as stream:
             for delta in stream:
                 deltas.append(delta)
-                if on_token is not None:
+                if on_token is not None and delta.token is not None:
                     on_token(delta.token.token_id, delta.token.data)
                 if on_text is not None and delta.text:
                     on_text(delta.text)
@@ -190,7 +190,7 @@ def _result(
         parsed=_parse(text, given) if is_parsed else None,
         usage=usage_of(usage),
         finish_reason=finish_reason,
-        token_ids=tuple(delta.token.token_id for delta in deltas),
+        token_ids=tuple(d.token.token_id for d in deltas if d.token is not None),
     )
 
 

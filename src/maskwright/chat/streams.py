@@ -227,7 +227,8 @@ class ChunkMaker:
     def of(self, delta: Delta) -> ChatChunk | None:
         """The chunk for a delta, None if there is nothing to tell yet."""
         waiting = self._tokens.setdefault(delta.index, [])
-        waiting.append(delta.token)
+        if delta.token is not None:
+            waiting.append(delta.token)
         if not delta.text and delta.finish_reason is None:
             return None
         is_first = delta.index not in self._begun
@@ -281,6 +282,6 @@ class Gathering:
             index=index,
             text="".join(delta.text for delta in deltas),
             finish_reason=deltas[-1].finish_reason or "stop",
-            tokens=tuple(delta.token for delta in deltas),
+            tokens=tuple(delta.token for delta in deltas if delta.token is not None),
             has_logprobs=self._request.logprobs,
         )

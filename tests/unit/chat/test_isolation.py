@@ -21,6 +21,7 @@ from maskwright.chat import (
     RequestError,
     ResponseFormat,
 )
+from maskwright.tokenizers import from_tokens
 from scripted_model import ScriptedModel
 
 WAIT = 20
@@ -168,6 +169,16 @@ def test_a_prompt_of_no_tokens(engine_of: Make, monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(ModelError) as caught:
         engine.complete(FIELDS)
     assert caught.value.code == "model-prompt"
+
+
+def test_an_answer_that_can_only_be_empty(engine_of: Make) -> None:
+    vocabulary = from_tokens([bytes((byte,)) for byte in range(256)], stop_token_ids=[])
+    engine = engine_of(ScriptedModel([97], vocabulary=vocabulary, max_sequences=2))
+    empty = {"type": "grammar", "syntax": "regex", "grammar": ""}
+    answer = engine.complete(FIELDS, response_format=empty, n=2)
+    assert [(c.text, c.finish_reason, c.tokens) for c in answer.choices] == [("", "stop", ())] * 2
+    with engine.stream(FIELDS, response_format=empty) as stream:
+        assert [(chunk.text, chunk.finish_reason) for chunk in stream] == [("", "stop")]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

