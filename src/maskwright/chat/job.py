@@ -121,6 +121,20 @@ def _waiting(
                 yield job, choice, choice.sequence, choice.pending, 0
 
 
+def check_length(text: str, longest_token: int, context_size: int) -> None:
+    """Refuse a prompt that no tokens within the context can spell, before it is tokenized.
+
+    Raises:
+        ModelError: It is so long.
+    """
+    if len(text) > longest_token * context_size:
+        raise ModelError(
+            f"the prompt has {len(text)} characters, more than {context_size} tokens, the context "
+            "of the model, can spell; shorten it or load the model with a larger context",
+            code="prompt-too-long",
+        )
+
+
 def prompt_tokens(token_ids: Iterable[int], vocab_size: int) -> list[int]:
     """Return the tokens of a prompt as a list of int.
 

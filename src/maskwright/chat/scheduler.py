@@ -26,7 +26,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from maskwright.chat.errors import EngineClosedError, EngineThreadError, ModelError, as_failure
-from maskwright.chat.job import Event, Job, Part, has_work, plan, prompt_tokens, token_limit
+from maskwright.chat.job import (
+    Event,
+    Job,
+    Part,
+    check_length,
+    has_work,
+    plan,
+    prompt_tokens,
+    token_limit,
+)
 from maskwright.chat.sequence_pool import SequencePool
 from maskwright.forks import renew_in_children
 from maskwright.work_pool import WorkPool
@@ -75,6 +84,7 @@ class Scheduler:
         self._begin_choices = begin_choices
         self._chunk = prefill_chunk
         self._sequences = SequencePool(model)
+        self._longest_token = max(map(len, model.vocabulary.tokens), default=0)
         self._queue: deque[Job] = deque()
         self._active: list[Job] = []
         self._inbox: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
@@ -184,6 +194,7 @@ class Scheduler:
     def _start(self, job: Job) -> None:
         """Render the prompt, and set the grammar up beside its evaluation."""
         text = self._model.render_chat(job.request.messages)
+        check_length(text, self._longest_token, self._model.context_size)
         vocab_size = self._model.vocabulary.vocab_size
         prompt_ids = prompt_tokens(self._model.tokenize(text), vocab_size)
         count = job.meter.prompt_tokens = len(prompt_ids)

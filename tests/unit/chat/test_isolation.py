@@ -161,6 +161,17 @@ def test_a_chunk_that_is_no_int(chunk: Any) -> None:
         ChatEngine(ScriptedModel(), prefill_chunk=chunk)
 
 
+def test_a_prompt_far_beyond_the_context_is_not_tokenized(
+    engine_of: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel([b"a"] * 9, context_size=20)
+    engine = engine_of(model)
+    monkeypatch.setattr(model, "tokenize", pytest.fail)
+    with pytest.raises(ModelError, match="characters, more than 20 tokens") as caught:
+        engine.complete(FIELDS, messages=[{"role": "user", "content": "a" * 500}])
+    assert caught.value.code == "prompt-too-long"
+
+
 @pytest.mark.parametrize("ids", [5, [1.5], [-1], [10**9], "abc"])
 def test_a_prompt_of_no_tokens(engine_of: Make, monkeypatch: pytest.MonkeyPatch, ids: Any) -> None:
     model = ScriptedModel([b"a"] * 9)
