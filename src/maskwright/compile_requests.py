@@ -104,6 +104,11 @@ def builtin_json_request(source: None = None) -> CompileRequest:
 
 def regex_request(regex: str) -> CompileRequest:
     """Return the request for a regular expression."""
+    if not isinstance(regex, str):
+        raise TypeError(
+            f"regex is a {type(regex).__name__}; expected a str (of a compiled pattern, its "
+            "`pattern`)"
+        )
     return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -306,7 +307,11 @@ def test_what_only_looks_like_plain_data_has_no_key(compiler):
     second = compiler.compile_json_schema({"const": as_number})
     assert not accepts(second, '"ab"')
     compiler.compile_regex(np.str_("a+"))
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="regex is a bytes; expected a str"):
         compiler.compile_regex(np.array("a+").tobytes())
+    with pytest.raises(
+        TypeError, match=r"regex_string is a Pattern; expected a str \(of a compiled"
+    ):
+        Grammar.from_regex(re.compile("a"))
     plain = compiler.compile_json_schema({"const": "ab"})
     assert compiler.compile_json_schema({"const": "ab"}) is plain
