@@ -124,7 +124,9 @@ uint32_t ShortestTexts::rest(StackRef stack, const FrameText& returned, uint32_t
                              Arena& arena) {
   const auto below = arena.nodes(stack);
   if (std::ranges::find(below, kBottom) != below.end()) return kEnd;
-  const std::array<uint32_t, 3> key{stack, returned.accepted, returned.reg};
+  // The last byte of the text tells which doubt there is.
+  const bool quoted = returned.text.ends_with('"');
+  const std::array<uint32_t, 4> key{stack, returned.accepted, returned.reg, quoted ? 1U : 0U};
   const auto [id, inserted] = rest_keys_.intern(key);
   if (inserted) rests_.emplace_back();
   if (rests_[id].known) return id;
@@ -137,7 +139,7 @@ uint32_t ShortestTexts::rest(StackRef stack, const FrameText& returned, uint32_t
     const Arena::Node node = arena.node(node_id);
     Doubts before;
     const Target after =
-        resume_in_doubt(store_, {node.state, node.reg}, returned, arena, 1, before);
+        resume_in_doubt(store_, {node.state, node.reg}, returned, arena, quoted ? 1 : 0, before);
     if (after.state == kDead) continue;
     Rest other = finish(after, node.below, frames + 1, arena);
     other.before = std::move(before);

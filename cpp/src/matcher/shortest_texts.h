@@ -97,7 +97,7 @@ class ShortestTexts {
   uint32_t max_places_;
   WordInterner entry_keys_;  // state, register
   std::deque<Entry> entries_;
-  WordInterner rest_keys_;  // stack, set, register
+  WordInterner rest_keys_;  // stack, set, register, whether the text ends a string
   std::deque<Rest> rests_;
   uint32_t searches_ = 0;
   bool cut_ = false;  // what is being found out takes more than kMaxFrames
