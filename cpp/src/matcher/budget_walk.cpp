@@ -78,7 +78,8 @@ bool BudgetWalk::fits(Look& look, uint32_t token) {
 // Whether the byte could be read with other names. Whitespace is refused for other reasons.
 bool BudgetWalk::refused_for_names(const Look& look, uint8_t byte) const {
   constexpr std::string_view kSpaces = " \t\n\r";
-  if (look.loose == look.place || kSpaces.find(static_cast<char>(byte)) != kSpaces.npos) return false;
+  if (look.loose == look.place || kSpaces.find(static_cast<char>(byte)) != kSpaces.npos)
+    return false;
   return known_.move(look.place, byte) == Completions::kNoPlace &&
          known_.move(look.loose, byte) != Completions::kNoPlace;
 }

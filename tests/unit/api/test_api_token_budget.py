@@ -377,3 +377,21 @@ def test_tokens_that_end_items_of_several_kinds() -> None:
     matcher.remaining_tokens = 6
     walk(matcher, choosers(1)["furthest"], check_every=1)
     assert matcher.is_terminated()
+
+
+HARD_TO_COMPLETE = [
+    pytest.param({"pattern": "^(a|b)*a(a|b){14}$", "type": "string"}, id="ambiguous-pattern"),
+    pytest.param({"enum": [f"{i * 7919 % 100_003:012d}" for i in range(20_000)]}, id="enum"),
+    pytest.param({"type": "string", "minLength": 9000}, id="long-string"),
+]
+
+
+@pytest.mark.parametrize("schema", HARD_TO_COMPLETE)
+def test_a_search_for_texts_that_finds_none_is_not_repeated_token_by_token(
+    schema: dict[str, object],
+) -> None:
+    matcher = GrammarMatcher(GrammarCompiler(_bytes_and()).compile_json_schema(schema))
+    with pytest.raises(MatcherError) as caught:
+        matcher.min_tokens_to_finish()
+    assert caught.value.code == "matcher-no-known-end"
+    assert _searches(matcher.compiled_grammar)[0] < 20
