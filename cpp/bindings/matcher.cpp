@@ -15,6 +15,7 @@
 
 #include "arrays.h"
 #include "direct_array.h"
+#include "gil.h"
 #include "integers.h"
 #include "maskwright/support/error.h"
 #include "matcher_base.h"
@@ -42,7 +43,7 @@ nb::bytes forced_bytes(Matcher& matcher, std::size_t limit) {
   constexpr std::size_t kShort = 64;
   std::optional<std::string> text = matcher.forced_bytes(std::min(limit, kShort), false);
   if (!text.has_value() || (text->size() == kShort && limit > kShort)) {
-    const nb::gil_scoped_release release;
+    const ReleasesGil release;
     text = matcher.forced_bytes(limit);
   }
   return nb::bytes(text->data(), text->size());
@@ -50,7 +51,7 @@ nb::bytes forced_bytes(Matcher& matcher, std::size_t limit) {
 
 std::vector<uint32_t> open_tokens(Matcher& matcher, const nb::bytes& ahead) {
   const std::string_view text = view(ahead);
-  const nb::gil_scoped_release release;
+  const ReleasesGil release;
   return matcher.open_tokens(text);
 }
 
@@ -71,8 +72,11 @@ bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   const int64_t words = matcher.grammar().vocabulary().mask_words();
   const int64_t at = integer(index);  // may run Python code, so before the array is looked at
   DirectArray direct{};
-  if (direct_array(bitmask, direct) && direct.type == nb::dtype<int32_t>() && direct.writable &&
-      direct.length >= words && at >= 0 && at < direct.rows) {
+  // Nothing holds the array in its place, so this may not wait without the global lock.
+  const HoldsGil held(false);
+  if (!matcher.grammar().mutex().is_taken() && direct_array(bitmask, direct) &&
+      direct.type == nb::dtype<int32_t>() && direct.writable && direct.length >= words && at >= 0 &&
+      at < direct.rows) {
     const std::span row(static_cast<uint32_t*>(direct.data) + at * direct.stride,
                         static_cast<std::size_t>(direct.length));
     const auto result = fill_row(matcher, row, false);
@@ -80,13 +84,13 @@ bool fill_bitmask(Matcher& matcher, nb::handle bitmask, nb::handle index) {
   }
   const Array array = writable_cpu_array(bitmask, "bitmask");
   const auto row = bitmask_row(array, at, static_cast<uint32_t>(words));
-  const nb::gil_scoped_release release;
+  const ReleasesGil release;
   return fill_row(matcher, row, true) == Matcher::Fill::kSome;
 }
 
 maskwright::MaskId mask_id(Matcher& matcher) {
   if (const auto known = matcher.mask_id(false); known.has_value()) return *known;
-  const nb::gil_scoped_release release;
+  const ReleasesGil release;
   return *matcher.mask_id(true);
 }
 
@@ -188,29 +192,33 @@ It has after a stop token; with ``terminate_without_stop_token``, whenever it is
 }  // namespace
 
 void register_matcher(nb::module_& m) {
+  using Held = nb::call_guard<HoldsGil>;
+  maskwright::GrammarMutex::wait = &wait_without_gil;
   nb::class_<Matcher>(m, "Matcher", "Follows tokens; see maskwright.GrammarMatcher.")
       .def(nb::init<std::shared_ptr<CompiledGrammar>, std::optional<std::vector<uint32_t>>, bool,
                     std::optional<uint64_t>>(),
            nb::arg("compiled"), nb::kw_only(), nb::arg("stop_token_ids") = nb::none(),
-           nb::arg("terminate_without_stop_token") = false, nb::arg("token_budget") = nb::none())
-      .def("accept_token", &accept_token, nb::arg("token"))
+           nb::arg("terminate_without_stop_token") = false, nb::arg("token_budget") = nb::none(),
+           Held())
+      .def("accept_token", &accept_token, Held(), nb::arg("token"))
       .def(
           "accept_bytes",
           [](Matcher& matcher, const nb::bytes& text) { return matcher.accept_bytes(view(text)); },
-          nb::arg("text"))
-      .def("validate_tokens", &validate_tokens, nb::arg("tokens"))
-      .def("fill_bitmask", &fill_bitmask, nb::arg("bitmask").none(), nb::arg("index").none() = 0)
-      .def("mask_id", &mask_id)
+          Held(), nb::arg("text"))
+      .def("validate_tokens", &validate_tokens, Held(), nb::arg("tokens"))
+      .def("fill_bitmask", &fill_bitmask, Held(), nb::arg("bitmask").none(),
+           nb::arg("index").none() = 0)
+      .def("mask_id", &mask_id, Held())
       .def_prop_ro("mask_table",
                    [](const Matcher& matcher) { return matcher.grammar().mask_table(); })
-      .def("rollback", &rollback, nb::arg("steps").none() = 1)
-      .def("reset", &Matcher::reset)
-      .def("fork", &Matcher::fork)
-      .def("is_terminated", &Matcher::is_terminated)
-      .def("is_completed", &Matcher::is_completed)
-      .def("forced_bytes", &forced_bytes, nb::arg("limit"),
+      .def("rollback", &rollback, Held(), nb::arg("steps").none() = 1)
+      .def("reset", &Matcher::reset, Held())
+      .def("fork", &Matcher::fork, Held())
+      .def("is_terminated", &Matcher::is_terminated, Held())
+      .def("is_completed", &Matcher::is_completed, Held())
+      .def("forced_bytes", &forced_bytes, Held(), nb::arg("limit"),
            "The bytes that every completion goes on with. Releases the GIL.")
-      .def("open_tokens", &open_tokens, nb::arg("ahead"),
+      .def("open_tokens", &open_tokens, Held(), nb::arg("ahead"),
            "Offsets in the readable bytes at which a token may begin that goes on beyond them; "
            "their number among them if more than a stop token may follow. Releases the GIL.")
       .def(
@@ -218,14 +226,15 @@ void register_matcher(nb::module_& m) {
           [](const Matcher& matcher, const nb::bytes& ahead) {
             return matcher.longest_tokens(view(ahead));
           },
-          nb::arg("ahead"), "The longest token at each place, as far as there is one.")
-      .def("recent_text", &recent_text, nb::arg("max_bytes"),
+          Held(), nb::arg("ahead"), "The longest token at each place, as far as there is one.")
+      .def("recent_text", &recent_text, Held(), nb::arg("max_bytes"),
            "The last bytes accepted, none from before a token that is no text.")
       .def("min_tokens_to_finish", &Matcher::min_tokens_to_finish,
            nb::call_guard<nb::gil_scoped_release>(),
            "So many tokens complete the text for sure. Releases the GIL.")
       .def_prop_rw("remaining_tokens", &Matcher::remaining_tokens, &Matcher::set_remaining_tokens,
-                   nb::arg("tokens").none(), "What is left of the budget; None without one.")
+                   Held(), nb::arg("tokens").none(),
+                   "What is left of the budget; None without one.")
       .def_prop_ro("num_steps", &Matcher::num_steps)
       .def_prop_ro("memory_bytes", &Matcher::memory_bytes,
                    "Of the steps, stacks and registers that the matcher and its forks hold.")
@@ -236,30 +245,32 @@ void register_matcher(nb::module_& m) {
                     std::optional<double>, std::optional<uint64_t>>(),
            nb::arg("compiled"), nb::arg("stop_token_ids").none(),
            nb::arg("terminate_without_stop_token"), nb::arg("default_temperature").none(),
-           nb::arg("token_budget") = nb::none(), "Starts at the empty text.")
-      .def(nb::init<const MatcherBase&>(), nb::arg("origin"), "Starts as a fork of the other one.")
-      .def("accept_token", &accept_next, nb::arg("token_id"), nb::kw_only(),
+           nb::arg("token_budget") = nb::none(), Held(), "Starts at the empty text.")
+      .def(nb::init<const MatcherBase&>(), nb::arg("origin"), Held(),
+           "Starts as a fork of the other one.")
+      .def("accept_token", &accept_next, Held(), nb::arg("token_id"), nb::kw_only(),
            nb::arg("debug_print") = false,
            nb::sig("def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool"),
            kAcceptDoc)
-      .def("fill_next_token_bitmask", &fill_next, nb::arg("bitmask").none(),
+      .def("fill_next_token_bitmask", &fill_next, Held(), nb::arg("bitmask").none(),
            nb::arg("index").none() = 0, nb::kw_only(), nb::arg("debug_print") = false,
            nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, index: int = 0, *, "
                    "debug_print: bool = False) -> bool"),
            kFillDoc)
       .def(
-          "next_mask_id", [](MatcherBase& self) { return mask_id(self.matcher); }, kMaskIdDoc)
+          "next_mask_id", [](MatcherBase& self) { return mask_id(self.matcher); }, Held(),
+          kMaskIdDoc)
       .def(
           "rollback",
           [](MatcherBase& self, nb::handle num_tokens) { rollback(self.matcher, num_tokens); },
-          nb::arg("num_tokens").none() = 1,
+          Held(), nb::arg("num_tokens").none() = 1,
           nb::sig("def rollback(self, num_tokens: int = 1) -> None"), kRollbackDoc)
       .def(
           "is_terminated", [](const MatcherBase& self) { return self.matcher.is_terminated(); },
-          kTerminatedDoc)
+          Held(), kTerminatedDoc)
       .def(
           "is_completed", [](const MatcherBase& self) { return self.matcher.is_completed(); },
-          "Return whether the text so far is a whole text of the grammar.")
+          Held(), "Return whether the text so far is a whole text of the grammar.")
       .def_ro(
           "temperature", &MatcherBase::default_temperature,
           "The temperature to sample the next token with: the default that was given, or None.");

@@ -25,6 +25,9 @@ __all__ = [
 ]
 
 _MAX_KEY_CONTAINERS = 200_000
+_CONTAINERS = frozenset((dict, list, tuple))
+_PLAIN = _CONTAINERS | {str, int, float, bool, type(None)}
+_KEYS = frozenset((str,))
 
 
 class CompileRequest(NamedTuple):
@@ -101,6 +104,11 @@ def builtin_json_request(source: None = None) -> CompileRequest:
 
 def regex_request(regex: str) -> CompileRequest:
     """Return the request for a regular expression."""
+    if not isinstance(regex, str):
+        raise TypeError(
+            f"regex is a {type(regex).__name__}; expected a str (of a compiled pattern, its "
+            "`pattern`)"
+        )
     return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
 
 
@@ -135,29 +143,36 @@ def _exact_key(kind: str, source: Any, *options: Any) -> Hashable:
     """Return a key that is equal for equal sources of equal types only; None: do not cache.
 
     Hashing alone would not do: 1, 1.0 and True are equal in Python and not in a schema. Version 2
-    of the format depends on nothing but types and contents; it has plain types only, so schemas
-    that hold other objects (or are nested thousands deep, or are huge once parts that are used
-    several times are written out) are compiled anew each time.
+    of the format depends on nothing but types and contents, of plain data; schemas that hold
+    anything else (or are nested thousands deep, or are huge once parts that are used several times
+    are written out) are compiled anew each time.
     """
     try:
         if type(source) is str:  # hashed as it is, without a copy
-            return kind, source, marshal.dumps(options, 2)
-        if isinstance(source, (dict, list)) and not _is_small(source):
+            return (kind, source, marshal.dumps(options, 2)) if _is_plain(options) else None
+        if not _is_plain((source, *options)):
             return None
         return kind, marshal.dumps((source, options), 2)
     except ValueError:
         return None
 
 
-def _is_small(source: dict[Any, Any] | list[Any]) -> bool:
-    """Return whether a tree has few containers; one that occurs several times counts each time."""
-    waiting: list[Any] = [source]
+def _is_plain(data: tuple[Any, ...]) -> bool:
+    """Return whether a tree is plain data, and has few containers.
+
+    One that occurs several times counts each time. Other objects may look like bytes to `marshal`.
+    """
+    waiting: list[Any] = [data]
     left = _MAX_KEY_CONTAINERS
     while waiting:
         container = waiting.pop()
-        values = container.values() if isinstance(container, dict) else container
+        values = container
+        if type(container) is dict:
+            if not _KEYS.issuperset(map(type, container)):
+                return False
+            values = container.values()
         left -= 1
-        if left < len(waiting):
+        if left < len(waiting) or not _PLAIN.issuperset(map(type, values)):
             return False
-        waiting += [value for value in values if isinstance(value, (dict, list, tuple))]
+        waiting += [value for value in values if type(value) in _CONTAINERS]
     return True

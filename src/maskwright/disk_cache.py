@@ -225,10 +225,11 @@ def _disk_errors() -> tuple[type[Exception], ...]:
 
 @functools.cache
 def _code_digest() -> bytes:
-    """Return a digest of the code of this package, whose version alone says too little."""
-    folder = Path(__file__).parent
+    """Return a digest of this package's code and data, whose version alone says too little."""
+    files = [path for path in Path(__file__).parent.rglob("*") if path.is_file()]
+    of_package = sorted(path for path in files if path.suffix not in (".pyc", ".so", ".pyd"))
     digest = hashlib.sha256(_core.engine_version().encode())
-    for path in [*sorted(folder.rglob("*.py")), Path(_core.__file__)]:
+    for path in [*of_package, Path(_core.__file__)]:
         digest.update(path.name.encode() + b"\0")
         digest.update(path.read_bytes())
     return digest.digest()

@@ -152,11 +152,17 @@ class Grammar:
             UnsupportedFeatureError: It holds a construct that is not supported, such as a back
                 reference to a group that matches different texts.
             LimitExceededError: It is beyond a limit.
+            TypeError: It is no str.
 
         Example:
             >>> print(Grammar.from_regex(r"\d{4}-\d{2}"), end="")
             root ::= [0-9]{4} "-" [0-9]{2}
         """
+        if not isinstance(regex_string, str):
+            raise TypeError(
+                f"regex_string is a {type(regex_string).__name__}; expected a str (of a compiled "
+                "pattern, its `pattern`)"
+            )
         from .frontends.regex import lower
         from .ir import Builder
 

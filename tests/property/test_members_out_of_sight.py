@@ -125,3 +125,20 @@ def test_orders_of_members_share_masks() -> None:
     later = sum(walk() for _ in range(40))
     assert first > 0
     assert later <= 2
+
+
+def test_a_name_that_ends_in_a_token_decides_whether_the_object_may() -> None:
+    """Whatever other matchers of the grammar have read before."""
+    pieces = [b'd":1}', b'":1}', b'd": 1,"']
+    tokens = make_vocabulary("ends of names", [*(bytes([b]) for b in range(256)), *pieces])
+    members = {"kind": {}, "a": {}, "b": {}}
+    schema = {"type": "object", "properties": members, "required": ["kind", "a"]}
+    ir = compile_source("json_schema", schema, OPTIONS)
+    texts = ['{"kin', '{"b":1,"kin', '{"b":1,"a":1,"kin', '{"a":1,"kin', '{"kind":1,"', '{"a":1,"']
+    for order in (texts, texts[::-1]):
+        compiled = compile_core(ir, tokens)
+        for text in order:
+            matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+            assert matcher.accept_bytes(text.encode())
+            accepted = {t for t in range(tokens.vocab_size) if matcher.fork().accept_token(t)}
+            assert matcher.allowed_tokens() == accepted, text

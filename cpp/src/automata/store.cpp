@@ -73,6 +73,9 @@ void Family::callees(StateId, Reg, RegisterPool&, std::vector<Target>&) {}
 Target Family::resume(StateId, Reg, SetId, Reg, RegisterPool&) { return {}; }
 bool Family::dominates(StateId, Reg, Reg) { return false; }
 StateId Family::tail_state(StateId state) { return state; }
+void Family::caller_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
+  mask_key(state, reg, regs, key);
+}
 void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
   key.push_back(state);
   const auto words = regs.get(reg);

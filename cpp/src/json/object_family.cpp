@@ -344,4 +344,15 @@ void ObjectFamily::mask_key(StateId state, Reg reg, const RegisterPool& regs, Ke
                     key);
 }
 
+// No token holds a whole name of a free set, but one may hold the end of a name: which it is then
+// decides whether the object may end.
+void ObjectFamily::caller_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) {
+  const Position here = position(state);
+  mask_key(state, reg, regs, key);
+  if (!here.alive->free || (here.phase != kName && here.phase != kOpen)) return;
+  const auto content = regs.get(reg);
+  const std::size_t begin = std::min(content.size(), SeenMembers::kBitWords);
+  key.insert(key.end(), content.begin() + static_cast<std::ptrdiff_t>(begin), content.end());
+}
+
 }  // namespace maskwright

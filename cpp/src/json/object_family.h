@@ -42,6 +42,7 @@ class ObjectFamily final : public Family {
   void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) override;
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
+  void caller_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   bool append_shared_key(StateId state, Reg reg, RegisterPool& regs, SharedKey& key) override;
   // The same for what follows '{' of a value.
   bool append_start(const Alternative& alternative, RegisterPool& regs, SharedKey& key);

@@ -71,7 +71,12 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
 // returned is not handed to it each time.
 uint32_t MaskStore::child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk) {
   key_words_.clear();
-  append_key({node.state, node.reg, 0, kBottom}, arena, key_words_);
+  const State& caller = store_.state(node.state);
+  if ((caller.flags & kHasRegister) != 0) {
+    store_.family(caller.family).caller_key(node.state, node.reg, arena.regs(), key_words_);
+  } else {
+    key_words_.push_back(node.state);
+  }
   const uint32_t key = keys_.intern(key_words_, kCallerTag - parent).id;
   uint32_t child = known_entry(key);
   if (child == kMissing) {

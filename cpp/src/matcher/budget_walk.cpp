@@ -1,6 +1,7 @@
 #include "matcher/budget_walk.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace maskwright {
 
@@ -48,6 +49,7 @@ void BudgetWalk::drop_below(uint32_t node, Look& look) {
   }
   for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
     const uint8_t byte = vocabulary_.byte(child);
+    by_names_ = by_names_ && !refused_for_names(look, byte);
     if (!look.reads.has(byte)) continue;
     const auto tokens = vocabulary_.tokens_at(child);
     const bool loops = loop.text != nullptr && byte < 0x80 && loop.text->has(byte);
@@ -71,6 +73,15 @@ bool BudgetWalk::fits(Look& look, uint32_t token) {
     if (!look.forgetful || look.by_names) look.fits = judge(look.place);
   }
   return look.forgetful && !look.by_names ? judge(known_.read(origin_, token)) : look.fits;
+}
+
+// Whether the byte could be read with other names. Whitespace is refused for other reasons.
+bool BudgetWalk::refused_for_names(const Look& look, uint8_t byte) const {
+  constexpr std::string_view kSpaces = " \t\n\r";
+  if (look.loose == look.place || kSpaces.find(static_cast<char>(byte)) != kSpaces.npos)
+    return false;
+  return known_.move(look.place, byte) == Completions::kNoPlace &&
+         known_.move(look.loose, byte) != Completions::kNoPlace;
 }
 
 bool BudgetWalk::judge(Place place) {
@@ -101,6 +112,7 @@ void BudgetWalk::open(Look& look) {
   if (plain != look.place) look.plain = &look_at(plain, true);
   look.loop = loop_at(plain);
   look.reads = known_.tokens_.readable_bytes(known_.configs(look.place));
+  look.loose = look.forgetful ? look.place : known_.loose_place(look.place);
 }
 
 BudgetWalk::Look& BudgetWalk::follow(Look& look, uint8_t byte) {

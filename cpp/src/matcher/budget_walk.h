@@ -51,6 +51,7 @@ class BudgetWalk {
     bool fits = false;
     bool by_names = false;  // if it is forgetful: it fits whatever the names are
     bool opened = false;
+    Place loose = Completions::kNoPlace;  // with no names
     Look* plain = nullptr;  // where a name goes on that need not be told apart; null if it must
     Loop loop;
     ByteSet reads;
@@ -61,6 +62,7 @@ class BudgetWalk {
   void drop_below(uint32_t node, Look& look);
   bool fits(Look& look, uint32_t token);
   bool judge(Place place);
+  bool refused_for_names(const Look& look, uint8_t byte) const;
   Look& look_at(Place place, bool forgetful);
   void open(Look& look);
   Look& follow(Look& look, uint8_t byte);

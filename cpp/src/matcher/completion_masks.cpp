@@ -22,7 +22,9 @@ void Completions::drop_beyond(Place at, uint32_t left, std::span<uint32_t> row) 
   const Reach reach = reach_key(at);
   most_[reach.key] = {reach.reg, walk.most()};
   const auto loose = loose_reach(at);
-  if (walk.by_names() && loose.has_value()) most_[*loose] = {0, walk.most()};
+  // Behind read whitespace less can be read than the loosened place stands for.
+  const bool whole = std::ranges::all_of(configs(at), [](const Config& c) { return c.run == 0; });
+  if (whole && walk.by_names() && loose.has_value()) most_[*loose] = {0, walk.most()};
   masks_.try_emplace(uint64_t{at} << 32 | left, row.begin(), row.end());
 }
 

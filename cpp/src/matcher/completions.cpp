@@ -201,8 +201,8 @@ ShortestTexts::Length Completions::shortest(Place at) {
 }
 
 uint32_t Completions::sure_bytes(Place at) {
-  const auto [bytes, sure] = shortest(at);
-  return sure ? bytes : kUnbounded;
+  const ShortestTexts::Length length = shortest(at);
+  return length.sure ? length.bytes : kUnbounded;
 }
 
 uint32_t Completions::most_tokens(Place at) {

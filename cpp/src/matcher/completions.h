@@ -70,7 +70,7 @@ class Completions {
   friend class BudgetWalk;
   friend class TokenSearch;
   using Memory = RegisterPool::Memory;
-  static constexpr uint32_t kMaxPlaces = 50000;
+  static constexpr uint32_t kMaxPlaces = 30000;
   static constexpr uint32_t kMaxExactPlaces = 500;  // values and names make endlessly many
   static constexpr std::size_t kShort = 8;          // tokens for which fewer ones are looked for
 

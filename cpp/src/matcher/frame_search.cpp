@@ -9,6 +9,9 @@ namespace {
 
 using Memory = RegisterPool::Memory;
 
+// The bytes of a text that take as long as a place.
+constexpr std::size_t kBytesOfPlace = 256;
+
 }  // namespace
 
 void Doubts::append(const Doubts& more, std::size_t bytes) {
@@ -78,6 +81,7 @@ std::vector<FrameText> FrameSearch::find(Target at, std::size_t count, const Kno
   while (!agenda_.empty() && places_.size() < max_places_ && frames_[root].found.size() < count) {
     const Item item = agenda_.top();
     agenda_.pop();
+    work_ += 1 + static_cast<uint32_t>(item.whole.size() / kBytesOfPlace);
     leave(item);
   }
   return std::move(frames_[root].found);

@@ -92,6 +92,8 @@ class FrameSearch {
   };
   std::vector<Stop> way() const;
   bool in_half_of_bound() const { return places_.size() <= max_places_ / 2; }
+  // What it took, in places with short texts.
+  uint32_t work() const { return work_; }
 
  private:
   static constexpr uint32_t kNoPlace = 0xFFFFFFFF;
@@ -150,6 +152,7 @@ class FrameSearch {
   WordInterner met_;  // frame, state, register
   std::vector<Place> places_;
   uint32_t end_ = kNoPlace;  // of the first text
+  uint32_t work_ = 0;
   std::vector<Target> callees_;
   Known known_;
 };

@@ -7,7 +7,7 @@ namespace maskwright {
 
 ShortestTexts::Length ShortestTexts::length(std::span<const Config> closed, Arena& arena) {
   const Rest found = best(closed, arena);
-  return {found.bytes, found.sure};
+  return {found.bytes, found.sure, found.vain};
 }
 
 ShortestTexts::Text ShortestTexts::text(std::span<const Config> closed, Arena& arena) {
@@ -48,20 +48,28 @@ bool ShortestTexts::has_text(uint32_t entry, std::size_t index, Arena& arena) {
 // With what is known, as long as the same would be found without that.
 std::vector<FrameText> ShortestTexts::search(uint32_t entry, std::size_t count, Arena& arena) {
   ++searches_;
+  bool told_any = false;
   const auto find = [&](const FrameSearch::Known& known, std::vector<FrameText>& found) {
     FrameSearch search(store_, rules_, spellable_, max_places_, arena);
     found = search.find(entries_[entry].at, count, known);
     const bool near = search.in_half_of_bound();
-    if (!near && known != nullptr) return false;
+    if (!near && told_any) return false;
     entries_[entry].near = near;
+    if (found.empty() && count == 1) entries_[entry].vain = search.work();
     if (count == 1 && !found.empty() && near) share(search.way(), found[0], arena);
     return true;
   };
   std::vector<FrameText> found;
   const bool alone = FrameSearch::calls_none(store_, entries_[entry].at);
-  const bool told =
-      count == 1 && alone && find([&](Target place) { return near_text(place); }, found);
-  if (!told) find({}, found);
+  const auto tell = [&](Target place) {
+    const FrameText* text = near_text(place);
+    told_any = told_any || text != nullptr;
+    return text;
+  };
+  const bool told = count == 1 && alone && find(tell, found);
+  if (told) return found;
+  told_any = false;
+  find({}, found);
   return found;
 }
 
@@ -93,11 +101,14 @@ void ShortestTexts::share(const std::vector<FrameSearch::Stop>& way, const Frame
 
 ShortestTexts::Rest ShortestTexts::best(std::span<const Config> closed, Arena& arena) {
   Rest least;
+  uint32_t vain = 0;
   for (const Config& config : closed) {
     cut_ = false;
     Rest other = finish({config.state, config.reg}, config.stack, 0, arena);
+    vain = std::max(vain, other.vain);
     if (less(other, least)) least = std::move(other);
   }
+  least.vain = vain;
   return least;
 }
 
@@ -105,18 +116,22 @@ ShortestTexts::Rest ShortestTexts::best(std::span<const Config> closed, Arena& a
 ShortestTexts::Rest ShortestTexts::finish(Target at, StackRef stack, uint32_t frames,
                                           Arena& arena) {
   const uint32_t entry = entry_of(at, arena);
+  uint32_t vain = 0;
   for (uint32_t i = 0; i < kMaxTexts && has_text(entry, i, arena); ++i) {
     const uint32_t next = rest(stack, entries_[entry].texts[i], frames, arena);
     const FrameText& own = entries_[entry].texts[i];
     const auto bytes = static_cast<uint32_t>(own.text.size());
-    if (next == kEnd) return {bytes, entry, i, kEnd, {}, own.doubts.none()};
+    if (next == kEnd) return {bytes, entry, i, kEnd, {}, own.doubts.none(), false, 0};
     const Rest& behind = rests_[next];
     if (behind.bytes != kUnbounded) {
       const bool sure = own.doubts.none() && behind.before.none() && behind.sure;
-      return {bytes + behind.bytes, entry, i, next, {}, sure};
+      return {bytes + behind.bytes, entry, i, next, {}, sure, false, behind.vain};
     }
+    vain = std::max(vain, behind.vain);
   }
-  return {};
+  Rest none;
+  none.vain = std::max(vain, entries_[entry].vain);
+  return none;
 }
 
 // What follows on the stack; kEnd if nothing need follow.
@@ -124,7 +139,9 @@ uint32_t ShortestTexts::rest(StackRef stack, const FrameText& returned, uint32_t
                              Arena& arena) {
   const auto below = arena.nodes(stack);
   if (std::ranges::find(below, kBottom) != below.end()) return kEnd;
-  const std::array<uint32_t, 3> key{stack, returned.accepted, returned.reg};
+  // The last byte of the text tells which doubt there is.
+  const bool quoted = returned.text.ends_with('"');
+  const std::array<uint32_t, 4> key{stack, returned.accepted, returned.reg, quoted ? 1U : 0U};
   const auto [id, inserted] = rest_keys_.intern(key);
   if (inserted) rests_.emplace_back();
   if (rests_[id].known) return id;
@@ -132,17 +149,20 @@ uint32_t ShortestTexts::rest(StackRef stack, const FrameText& returned, uint32_t
   cut_ = cut_ || frames == kMaxFrames;
   if (cut_) return id;
   Rest least;
+  uint32_t vain = 0;
   const std::vector<uint32_t> nodes(below.begin(), below.end());
   for (const uint32_t node_id : nodes) {
     const Arena::Node node = arena.node(node_id);
     Doubts before;
     const Target after =
-        resume_in_doubt(store_, {node.state, node.reg}, returned, arena, 1, before);
+        resume_in_doubt(store_, {node.state, node.reg}, returned, arena, quoted ? 1 : 0, before);
     if (after.state == kDead) continue;
     Rest other = finish(after, node.below, frames + 1, arena);
+    vain = std::max(vain, other.vain);
     other.before = std::move(before);
     if (less(other, least)) least = std::move(other);
   }
+  least.vain = vain;
   least.known = !cut_;
   rests_[id] = std::move(least);
   return id;

@@ -35,7 +35,8 @@ class ShortestTexts {
 
   struct Length {
     uint32_t bytes = kUnbounded;
-    bool sure = true;  // the text has no doubts
+    bool sure = true;   // the text has no doubts
+    uint32_t vain = 0;  // the most work of a search that found none, done now or before
   };
   struct Text {
     std::string bytes;
@@ -63,6 +64,7 @@ class ShortestTexts {
     std::vector<FrameText> texts;  // the least first
     std::size_t asked = 0;         // there are no more of so many
     bool near = false;             // found in half of the bound
+    uint32_t vain = 0;             // the work of the search if it found none
     std::size_t memory_bytes() const { return heap_bytes(texts); }
   };
   // What completes a text behind a frame: a text of an entry, and what follows that.
@@ -74,6 +76,7 @@ class ShortestTexts {
     Doubts before;  // at the last byte before it, if any
     bool sure = true;
     bool known = false;
+    uint32_t vain = 0;  // as in Length
     std::size_t memory_bytes() const { return before.memory_bytes(); }
   };
   static constexpr uint32_t kEnd = 0xFFFFFFFF;  // of the text
@@ -97,7 +100,7 @@ class ShortestTexts {
   uint32_t max_places_;
   WordInterner entry_keys_;  // state, register
   std::deque<Entry> entries_;
-  WordInterner rest_keys_;  // stack, set, register
+  WordInterner rest_keys_;  // stack, set, register, whether the text ends a string
   std::deque<Rest> rests_;
   uint32_t searches_ = 0;
   bool cut_ = false;  // what is being found out takes more than kMaxFrames

@@ -29,9 +29,15 @@ void TokenSearch::visit(std::span<const Config> closed, uint32_t from, uint32_t 
   if (fewest_[id] <= tokens) return;
   fewest_[id] = tokens;
   const Completions::Place place = known_.intern(closed);
+  charge(known_.shortest(place).vain);
   if (index != 0 && tokens + tokens_at_least(place) >= bound_) return;
   visits_.push_back({place, from, token, tokens});
   waiting_.push({tokens + bytes_left(place), index});
+}
+
+// Searches for texts that find none count as if they were done for the first time.
+void TokenSearch::charge(uint32_t places) {
+  nodes_left_ -= std::min(nodes_left_, places / kPlacesOfNode);
 }
 
 // That spell the shortest text, each of them as long as tokens can be.

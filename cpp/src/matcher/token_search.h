@@ -3,8 +3,9 @@
 // Best first, by the tokens so far and the bytes of the text that would complete the place
 // (shortest_texts.h): an end is met soon, and then only places that can lead to a better one are
 // left, so that the least is often known to be. The search is for few tokens or small grammars: it
-// gives up after it has read kMaxNodes trie nodes, with the best end that it has met. Where the
-// vocabulary cannot spell the text there is nothing else to go by, so it reads more.
+// gives up after it has read kMaxNodes trie nodes, with the best end that it has met; searches for
+// texts that find none count too. Where the vocabulary cannot spell the text there is nothing else
+// to go by, so it reads more.
 //
 // Left out, since they help nobody: what differs from a place seen before only in a longer
 // whitespace run, and tokens within a free text that lead back to where they began.
@@ -37,6 +38,8 @@ class TokenSearch {
   static constexpr uint32_t kMaxNodes = 2000;
   static constexpr uint32_t kMaxNodesToFind = 5000;
   static constexpr uint32_t kMaxNodesToImprove = 1000;  // once an end was met
+  // So many places of a search for a text take as long as a node.
+  static constexpr uint32_t kPlacesOfNode = 4;
 
   struct Visit {
     Completions::Place place;
@@ -46,6 +49,7 @@ class TokenSearch {
   };
 
   void visit(std::span<const Config> closed, uint32_t from, uint32_t token);
+  void charge(uint32_t places);
   uint32_t tokens_at_least(Completions::Place place);
   uint32_t bytes_left(Completions::Place place);
   void expand(uint32_t index);

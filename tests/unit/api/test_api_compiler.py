@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -296,3 +297,21 @@ def test_a_message_may_quote_bytes(compiler):
 def test_cache_limit_is_an_int(limit):
     with pytest.raises(TypeError, match=r"cache_limit_bytes is a \w+; expected an int"):
         GrammarCompiler(INFO, cache_limit_bytes=limit)
+
+
+def test_what_only_looks_like_plain_data_has_no_key(compiler):
+    text = np.str_("ab")
+    as_number = np.frombuffer(np.array(text).tobytes(), dtype=np.float64)[0]
+    first = compiler.compile_json_schema({"const": text})
+    assert accepts(first, '"ab"')
+    second = compiler.compile_json_schema({"const": as_number})
+    assert not accepts(second, '"ab"')
+    compiler.compile_regex(np.str_("a+"))
+    with pytest.raises(TypeError, match="regex is a bytes; expected a str"):
+        compiler.compile_regex(np.array("a+").tobytes())
+    with pytest.raises(
+        TypeError, match=r"regex_string is a Pattern; expected a str \(of a compiled"
+    ):
+        Grammar.from_regex(re.compile("a"))
+    plain = compiler.compile_json_schema({"const": "ab"})
+    assert compiler.compile_json_schema({"const": "ab"}) is plain

@@ -323,3 +323,75 @@ def test_adversaries_run_out_of_nothing(extra: int) -> None:
     least = GrammarMatcher(compiled).min_tokens_to_finish()
     for choose in choosers(extra).values():
         walk(GrammarMatcher(compiled, token_budget=least + extra), choose)
+
+
+def _bytes_and(*more: bytes) -> TokenizerInfo:
+    tokens = [*(bytes([byte]) for byte in range(256)), *more, b"</s>"]
+    return TokenizerInfo(tokens, stop_token_ids=len(tokens) - 1)
+
+
+@pytest.mark.parametrize(
+    ("schema", "more", "used", "text"),
+    [
+        pytest.param({"const": [True]}, [], "[ ", "[", id="whitespace"),
+        pytest.param({"const": {"a": 1}}, [], "{ ", "{", id="whitespace-in-object"),
+        pytest.param(
+            {"type": "array", "items": {"type": ["string", "array"]}, "uniqueItems": True},
+            [b'","b",[[[[[[['],
+            '["b',
+            '["a',
+            id="a-name-that-is-there",
+        ),
+    ],
+)
+def test_places_that_read_less_say_nothing_of_those_that_read_more(
+    schema: dict[str, object], more: list[bytes], used: str, text: str
+) -> None:
+    info = _bytes_and(*more)
+
+    def matcher_at(compiled: CompiledGrammar, read: str, spare: int) -> GrammarMatcher:
+        matcher = GrammarMatcher(compiled)
+        assert matcher.accept_string(read)
+        matcher.remaining_tokens = matcher.min_tokens_to_finish() + spare
+        return matcher
+
+    for spare in range(14):
+        compiled = GrammarCompiler(info).compile_json_schema(
+            schema, strict_mode=False, max_whitespace_cnt=1
+        )
+        for spare_before in range(14):
+            allowed_tokens(matcher_at(compiled, used, spare_before))
+        shared = matcher_at(compiled, text, spare)
+        fresh = GrammarCompiler(info).compile_json_schema(
+            schema, strict_mode=False, max_whitespace_cnt=1
+        )
+        assert allowed_tokens(shared) == allowed_tokens(matcher_at(fresh, text, spare))
+
+
+def test_tokens_that_end_items_of_several_kinds() -> None:
+    compiled = GrammarCompiler(_bytes_and(b'1,"ite', b"null,8")).compile_json_schema(
+        {"uniqueItems": True}, strict_mode=False
+    )
+    matcher = GrammarMatcher(compiled)
+    assert matcher.accept_string('["",')
+    matcher.remaining_tokens = 6
+    walk(matcher, choosers(1)["furthest"], check_every=1)
+    assert matcher.is_terminated()
+
+
+HARD_TO_COMPLETE = [
+    pytest.param({"pattern": "^(a|b)*a(a|b){14}$", "type": "string"}, id="ambiguous-pattern"),
+    pytest.param({"enum": [f"{i * 7919 % 100_003:012d}" for i in range(20_000)]}, id="enum"),
+    pytest.param({"type": "string", "minLength": 9000}, id="long-string"),
+]
+
+
+@pytest.mark.parametrize("schema", HARD_TO_COMPLETE)
+def test_a_search_for_texts_that_finds_none_is_not_repeated_token_by_token(
+    schema: dict[str, object],
+) -> None:
+    matcher = GrammarMatcher(GrammarCompiler(_bytes_and()).compile_json_schema(schema))
+    with pytest.raises(MatcherError) as caught:
+        matcher.min_tokens_to_finish()
+    assert caught.value.code == "matcher-no-known-end"
+    assert _searches(matcher.compiled_grammar)[0] < 20

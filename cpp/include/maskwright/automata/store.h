@@ -286,6 +286,9 @@ class Family {
   // Appends what decides the mask (kHasRegister). The default appends state and register content
   // (pooled).
   virtual void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key);
+  // Appends what decides what becomes of a caller whose callee returns within the next token, where
+  // the callee may have been called in an earlier one. The default is mask_key().
+  virtual void caller_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key);
   // Appends what decides the mask in any grammar for the vocabulary; false if that can't be said,
   // with whatever words. The register is one of a walk (localise()). Configurations with equal
   // words read the same texts of at most max_advance bytes and return behind the same, and what

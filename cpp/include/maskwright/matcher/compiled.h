@@ -48,12 +48,20 @@ class GrammarMutex {
   void lock() {
     if (mutex_.try_lock()) return;
     ++waiting_;
-    mutex_.lock();
+    wait(mutex_);
     --waiting_;
   }
+  // How a thread waits; whoever holds something that others need while it does can set another way.
+  static inline void (*wait)(std::mutex&) = [](std::mutex& mutex) { mutex.lock(); };
   // Some thread waits for it: what can wait should let that go first.
   bool is_awaited() const { return waiting_ != 0; }
   bool try_lock() { return mutex_.try_lock(); }
+  // At this moment; by any thread.
+  bool is_taken() {
+    if (!mutex_.try_lock()) return true;
+    mutex_.unlock();
+    return false;
+  }
   void unlock();
 
  private:
