@@ -59,7 +59,10 @@ def request(name: str, schema: Any, seed: int, max_tokens: int) -> ChatRequest:
 
 @contextmanager
 def grammar_seconds_of_tokens() -> Iterator[list[float]]:
-    """Collect what the engine charges to each token, of all requests with one choice."""
+    """Collect what the engine charges to each token, of all requests with one choice.
+
+    The engine tells sums only, so the place that every token goes by is watched meanwhile.
+    """
     costs: list[float] = []
     charged: dict[Job, float] = {}
     emit = Job.emit
@@ -70,11 +73,11 @@ def grammar_seconds_of_tokens() -> Iterator[list[float]]:
             costs.append(charged[job] - before)
         emit(job, event)
 
-    Job.emit = watched  # type: ignore[method-assign,assignment]
+    Job.emit = watched  # type: ignore[method-assign,assignment]  # see above
     try:
         yield costs
     finally:
-        Job.emit = emit  # type: ignore[method-assign]
+        Job.emit = emit  # type: ignore[method-assign]  # see above
 
 
 def streams_table(model: LlamaCppModel, schemas: dict[str, Any], max_tokens: int) -> str:

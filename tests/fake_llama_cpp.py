@@ -151,4 +151,4 @@ def fake_llama_cpp() -> ModuleType:
     module.llama_memory_seq_cp = copy
     module.llama_decode = lambda context, batch: context.decode(batch)
     module.llama_get_logits_ith = lambda context, place: context.row(place)
-    return module  # type: ignore[no-any-return]
+    return module  # type: ignore[no-any-return]  # Any, so that it takes attributes

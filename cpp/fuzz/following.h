@@ -40,9 +40,10 @@ inline CompileLimits limits() {
   return limits;
 }
 
-// Aborts at the first difference.
+// Aborts at the first difference. `masks_hold`: else they may be those of another grammar, and only
+// what is accepted counts.
 inline void follow(const std::shared_ptr<CompiledGrammar>& grammar,
-                   std::span<const uint8_t> choices) {
+                   std::span<const uint8_t> choices, bool masks_hold = true) {
   Matcher matcher(grammar, std::nullopt, false);
   const Vocabulary& tokens = grammar->vocabulary();
   std::vector<uint32_t> row(tokens.mask_words());
@@ -52,7 +53,8 @@ inline void follow(const std::shared_ptr<CompiledGrammar>& grammar,
     for (uint32_t id = 0; id < tokens.vocab_size(); ++id) {
       Matcher fork = matcher.fork();
       const bool accepted = fork.accept_token(id);
-      if (accepted != ((row[id / 32] >> id % 32 & 1U) != 0)) std::abort();
+      const bool allows = (row[id / 32] >> id % 32 & 1U) != 0;
+      if (masks_hold && accepted != allows) std::abort();
       if (accepted) allowed.push_back(id);
     }
     if (allowed.empty()) std::abort();

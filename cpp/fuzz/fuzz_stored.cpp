@@ -34,23 +34,6 @@ void try_to_load(std::span<const std::byte> bytes, std::span<const uint8_t> choi
   if (store(*again.grammar, again.source, {}) != first) std::abort();
 }
 
-// Goes where the masks lead, as far as the grammar does.
-void follow_masks(const std::shared_ptr<CompiledGrammar>& grammar,
-                  std::span<const uint8_t> choices) {
-  Matcher matcher(grammar, std::nullopt, false);
-  const Vocabulary& tokens = grammar->vocabulary();
-  std::vector<uint32_t> row(tokens.mask_words());
-  for (std::size_t step = 0; step < 6 && !matcher.is_terminated(); ++step) {
-    matcher.fill_bitmask(row, true);
-    std::vector<uint32_t> accepted;
-    for (uint32_t id = 0; id < tokens.vocab_size(); ++id) {
-      if (matcher.fork().accept_token(id)) accepted.push_back(id);
-    }
-    const std::size_t choice = step < choices.size() ? choices[step] : step;
-    matcher.accept_token(accepted[choice % accepted.size()]);
-  }
-}
-
 void try_to_load_masks(std::span<const std::byte> body, std::span<const uint8_t> choices) {
   const auto bytes = seal(body, {}, kStoredMasksVersion);
   std::optional<LoadedGrammar> loaded;
@@ -64,7 +47,7 @@ void try_to_load_masks(std::span<const std::byte> body, std::span<const uint8_t>
   if (store(*again.grammar, again.source, {}, again.grammar->storable_masks()) != first) {
     std::abort();
   }
-  follow_masks(loaded->grammar, choices);
+  fuzz::follow(loaded->grammar, choices, false);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 
 def _context(engine: Any) -> FakeContext:
     """The context that was made last."""
-    return engine.Llama.last.contexts[-1]  # type: ignore[no-any-return]
+    return engine.Llama.last.contexts[-1]  # type: ignore[no-any-return]  # of a made-up module
 
 
 def _evaluate(model: LlamaCppModel, *inputs: tuple[int, list[int]]) -> list[list[float]]:
