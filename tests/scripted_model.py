@@ -109,7 +109,7 @@ class ScriptedModel:
             seen += part.token_ids
             assert len(seen) <= self.context_size, "more than the context holds"
             prompt, behind = self._split(seen)
-            row[self._next(prompt, len(behind))] = 10
+            row[self._next(prompt, len(behind))] = 40  # at temperature 1 no other is drawn
             self._edit(behind, row)
         return logits
 
