@@ -91,12 +91,15 @@ void register_compiled(nb::module_& m) {
       .def(
           "__init__",
           [](SharedMasks* self, std::shared_ptr<Vocabulary> vocabulary, int64_t limit_bytes,
-             std::shared_ptr<ByteLedger> ledger) {
+             std::shared_ptr<ByteLedger> ledger, std::shared_ptr<SharedMasks> below) {
             const auto limit =
                 limit_bytes < 0 ? SharedMasks::kUnlimited : static_cast<std::size_t>(limit_bytes);
-            new (self) SharedMasks(std::move(vocabulary), limit, std::move(ledger));
+            new (self) SharedMasks(std::move(vocabulary), limit, std::move(ledger),
+                                   std::move(below));
           },
-          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none())
+          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none(),
+          nb::arg("below").none() = nb::none(),
+          "What the store below has is taken from there; it takes nothing more from now on.")
       .def_prop_ro("bytes", &SharedMasks::bytes)
       .def("counters", &shared_counters, "entries, bytes, hits, misses and evictions.");
   nb::class_<CompiledGrammar>(

@@ -72,8 +72,9 @@ class TokenizerInfo:
         (4, [1], [0])
     """
 
-    __slots__ = ("_core", "_data", "_fingerprint", "_special_token_ids")
+    __slots__ = ("_common_masks", "_core", "_data", "_fingerprint", "_special_token_ids")
 
+    _common_masks: _core.SharedMasks | None  # see common_masks.py
     _core: _core.Vocabulary
     _data: VocabularyData
     _fingerprint: str | None
@@ -114,6 +115,7 @@ class TokenizerInfo:
         never_text = {*data.special_token_ids, *empty, *padding}
         self._special_token_ids = tuple(sorted(never_text.difference(data.stop_token_ids)))
         self._fingerprint = None
+        self._common_masks = None
         self._core = _core.Vocabulary(
             data.tokens,
             vocab_size=data.vocab_size,
