@@ -108,6 +108,9 @@ void register_compiled(nb::module_& m) {
                    "As of the last call that computed something; waits for nothing.")
       .def_prop_rw("around_bytes", &CompiledGrammar::around_bytes,
                    &CompiledGrammar::set_around_bytes, "The part of it that its owner gave.")
+      .def_prop_ro("may_need_search", &CompiledGrammar::may_need_unspellable,
+                   "A text may get to where the vocabulary can't spell what follows, so that masks "
+                   "take a search.")
       .def("limits", &limits_of, "What it was compiled under, as the arguments of compile().")
       .def("charge_to", &CompiledGrammar::charge_to, nb::arg("ledger").none(),
            "Have the ledger count this grammar from now on; None: nobody.")

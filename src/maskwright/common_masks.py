@@ -12,12 +12,13 @@ Cost: for 128,000 tokens 60 ms and 1.5 MB, which count as the vocabulary's.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .bitmask import allocate_token_bitmask
-from .errors import GrammarError
+from .errors import MaskwrightError
 from .grammar import Grammar
 
 if TYPE_CHECKING:
@@ -25,24 +26,25 @@ if TYPE_CHECKING:
 
     from .tokenizer_info import TokenizerInfo
 
-__all__ = ["common_masks"]
+__all__ = ["common_masks", "compute"]
 
 _LIMIT_BYTES = 16 << 20
 
+# A schema, and values that lead through it.
 _Kind = tuple[dict[str, Any], tuple[Any, ...]]
 
 _SCALARS: tuple[_Kind, ...] = (
     ({"type": "string"}, ("ab\n",)),
-    ({"type": "integer"}, (-120, 0)),
-    ({"type": "number"}, (-10.25e-7, 0.5)),
+    ({"type": "integer"}, (-120, 1200, 0)),
+    ({"type": "number"}, (-10.25e-7, 0.5, 1200)),
     ({"type": "boolean"}, (True, False)),
     ({"type": "null"}, (None,)),
     ({"type": ["string", "null"]}, ("a", None)),
     ({"type": ["integer", "null"]}, (12, None)),
     ({"type": ["number", "null"]}, (0.5, None)),
     ({"type": "string", "minLength": 1}, ("ab",)),
-    ({"type": "integer", "minimum": 0}, (120, 0)),
-    ({"type": "integer", "minimum": 1}, (120,)),
+    ({"type": "integer", "minimum": 0}, (1200, 0)),
+    ({"type": "integer", "minimum": 1}, (1200,)),
     ({"type": "number", "minimum": 0}, (1.5e7, 0)),
     ({"type": "string", "format": "date-time"}, ("2020-12-31T23:59:59.123Z",)),
     ({"type": "string", "format": "date"}, ("2020-12-31",)),
@@ -50,8 +52,6 @@ _SCALARS: tuple[_Kind, ...] = (
     ({"type": "string", "format": "email"}, ("a.b@c.org",)),
     ({"enum": ["ab", "cd"]}, ("ab",)),
 )
-"""Schemas of values, with values that lead through them."""
-
 _OBJECTS: tuple[_Kind, ...] = tuple(
     (
         {
@@ -108,30 +108,34 @@ def common_masks(tokenizer_info: TokenizerInfo) -> _core.SharedMasks:
 
     Threads that ask at the same time may all compute them; all keep those of one.
     """
-    if tokenizer_info._common_masks is None:  # noqa: SLF001  of this package
-        computed = _compute(tokenizer_info)
-        if tokenizer_info._common_masks is None:  # noqa: SLF001
-            tokenizer_info._common_masks = computed  # noqa: SLF001
-    return tokenizer_info._common_masks  # noqa: SLF001
+    masks = tokenizer_info._common_masks  # noqa: SLF001  of this package
+    if masks is None:
+        masks = compute(tokenizer_info._core, tokenizer_info.vocab_size)  # noqa: SLF001
+        masks = tokenizer_info._keep_common_masks(masks)  # noqa: SLF001
+    return masks
 
 
-def _compute(tokenizer_info: TokenizerInfo) -> _core.SharedMasks:
-    vocabulary = tokenizer_info._core  # noqa: SLF001  of this package
-    row = allocate_token_bitmask(1, tokenizer_info.vocab_size)
+def compute(vocabulary: _core.Vocabulary, vocab_size: int) -> _core.SharedMasks:
+    """Compute the masks along the samples, whatever was computed before.
+
+    None where the vocabulary lacks bytes of JSON texts: each mask would take a search there.
+    """
+    row = allocate_token_bitmask(1, vocab_size)
     masks = _core.SharedMasks(vocabulary, _LIMIT_BYTES)
     for ir, texts in _grammars():
-        try:
+        with suppress(MaskwrightError):  # the vocabulary can't spell it
             compiled = _core.compile(ir, vocabulary, shared_masks=masks)
-        except GrammarError:  # the vocabulary can't spell it
-            continue
-        matcher = _core.Matcher(compiled, terminate_without_stop_token=True)
-        for text in texts:
-            _follow(matcher, text, row)
-            matcher.reset()
+            if compiled.may_need_search:
+                break
+            matcher = _core.Matcher(compiled, terminate_without_stop_token=True)
+            for text in texts:
+                _follow(matcher, text, row)
+                matcher.reset()
     return masks
 
 
 def _follow(matcher: _core.Matcher, text: bytes, row: Any) -> None:
+    """Compute the masks along a text, up to where the vocabulary can't spell it."""
     for position in range(len(text) + 1):
         if matcher.is_terminated():
             return

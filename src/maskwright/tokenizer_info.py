@@ -123,6 +123,18 @@ class TokenizerInfo:
             stop_token_ids=list(data.stop_token_ids),
         )
 
+    def _keep_common_masks(self, masks: _core.SharedMasks) -> _core.SharedMasks:
+        """Keep them, unless another thread was faster; return those that are kept."""
+        if self._common_masks is None:
+            self._common_masks = masks
+        return self._common_masks
+
+    @property
+    def _memory_bytes(self) -> int:
+        """Memory of all that depends on the vocabulary alone."""
+        masks = self._common_masks
+        return self._core.memory_bytes + (0 if masks is None else masks.bytes)
+
     @classmethod
     def _from_data(cls, data: VocabularyData) -> TokenizerInfo:
         """The one way from what a reader returns to an object of this class."""
