@@ -17,7 +17,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .bitmask import allocate_token_bitmask
 from .errors import MaskwrightError
 from .grammar import Grammar
 
@@ -120,7 +119,8 @@ def compute(vocabulary: _core.Vocabulary, vocab_size: int) -> _core.SharedMasks:
 
     None where the vocabulary lacks bytes of JSON texts: each mask would take a search there.
     """
-    row = allocate_token_bitmask(1, vocab_size)
+    words = (vocab_size + 31) // 32
+    row = memoryview(bytearray(4 * words)).cast("i", (1, words))  # numpy takes long to load
     masks = _core.SharedMasks(vocabulary, _LIMIT_BYTES)
     for ir, texts in _grammars():
         with suppress(MaskwrightError):  # the vocabulary can't spell it
@@ -134,7 +134,7 @@ def compute(vocabulary: _core.Vocabulary, vocab_size: int) -> _core.SharedMasks:
     return masks
 
 
-def _follow(matcher: _core.Matcher, text: bytes, row: Any) -> None:
+def _follow(matcher: _core.Matcher, text: bytes, row: memoryview) -> None:
     """Compute the masks along a text, up to where the vocabulary can't spell it."""
     for position in range(len(text) + 1):
         if matcher.is_terminated():

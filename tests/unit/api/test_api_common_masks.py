@@ -1,4 +1,4 @@
-"""Masks that the compilers of a vocabulary have in common: they change no answer, only who walks."""
+"""Masks that the compilers of a vocabulary have in common change no answer, only who walks."""
 
 from __future__ import annotations
 
