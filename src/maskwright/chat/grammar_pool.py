@@ -16,23 +16,32 @@ from maskwright.compiler import GrammarCompiler
 from maskwright.errors import MatcherError
 from maskwright.matcher import GrammarMatcher
 from maskwright.tokenizer_info import TokenizerInfo
+from maskwright.work_pool import WorkPool
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from maskwright.chat.response_format import ResponseFormat
     from maskwright.compiler import CompiledGrammar
     from maskwright.tokenizers import VocabularyData
 
 _MOST_GRAMMARS: Final = 32
+_MOST_THREADS: Final = 32
+"""So many that what cannot be stopped though nobody waits, front-ends and matchers that are being
+made, keeps no others waiting."""
 
 
 class GrammarPool:
-    """Makes matchers for formats. Safe to use from several threads.
+    """Makes matchers for formats; see `SetUp`. Safe to use from several threads.
 
     Args:
         vocabulary: The vocabulary of the model.
         any_whitespace: Whether JSON may have whitespace between any two tokens.
         cache_limit_bytes: What the compiler may keep; -1: no limit.
         max_idle: How many idle matchers of one grammar are kept.
+
+    Attributes:
+        threads: Where matchers are made.
     """
 
     def __init__(
@@ -47,14 +56,28 @@ class GrammarPool:
         import maskwright.frontends.json_schema  # noqa: F401  for its effect
 
         self.tokenizer_info = TokenizerInfo._from_data(vocabulary)  # noqa: SLF001  of this package
-        self.compiler = GrammarCompiler(self.tokenizer_info, cache_limit_bytes=cache_limit_bytes)
+        self.compiler = GrammarCompiler(
+            self.tokenizer_info, cache_limit_bytes=cache_limit_bytes, max_threads=_MOST_THREADS
+        )
+        self.threads = WorkPool(_MOST_THREADS)
         self._any_whitespace = any_whitespace
         self._max_idle = max_idle
         self._lock = threading.Lock()  # guards _idle; nothing is computed under it
         self._idle: OrderedDict[CompiledGrammar, list[GrammarMatcher]] = OrderedDict()
 
+    def compile(self, response_format: ResponseFormat) -> Future[CompiledGrammar]:
+        """Compile a format on a thread of the compiler, or find it again.
+
+        Args:
+            response_format: The format; not free text.
+
+        Raises:
+            Exception: What `ResponseFormat.submit` raises; all else the future raises.
+        """
+        return response_format.submit(self.compiler, any_whitespace=self._any_whitespace)
+
     def acquire(
-        self, response_format: ResponseFormat, count: int, max_tokens: int
+        self, compiled: CompiledGrammar, count: int, max_tokens: int
     ) -> list[GrammarMatcher]:
         """Return matchers at the beginning of their text, complete within a number of tokens.
 
@@ -62,16 +85,13 @@ class GrammarPool:
         vocabulary cannot spell every text, they are without a budget.
 
         Args:
-            response_format: The format; not free text.
+            compiled: The grammar.
             count: How many.
             max_tokens: The most tokens of each text.
 
         Raises:
-            GrammarError: The format cannot be used; the message says why and where.
-            LimitExceededError: It is beyond a limit.
             MatcherError: It takes more tokens than that (``matcher-budget-too-small``).
         """
-        compiled = response_format.compile(self.compiler, any_whitespace=self._any_whitespace)
         matchers: list[GrammarMatcher] = []
         try:
             for _ in range(count):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from maskwright.chat.choice import Choice
     from maskwright.chat.logit_processing import LogitProcessing
     from maskwright.chat.request import ChatRequest
+    from maskwright.chat.set_up import SetUp
     from maskwright.matcher import GrammarMatcher
 
 Event = Delta | ChatUsage | BaseException
@@ -41,6 +42,7 @@ class Job:
         sequences: The sequences of the choices; the first one is for the prompt.
         evaluated: How much of the prompt the model has seen.
         first_row: The logits behind the prompt.
+        set_up: What makes the matchers, until it is done.
         matchers: For each choice its matcher, none for free text; None: not there yet.
         choices: The choices, once they have begun.
         is_over: Whether nobody waits for it any more.
@@ -57,6 +59,7 @@ class Job:
     sequences: list[int] = field(default_factory=list)
     evaluated: int = 0
     first_row: NDArray[np.float32] | None = None
+    set_up: SetUp | None = None
     matchers: list[GrammarMatcher] | None = None
     choices: list[Choice] = field(default_factory=list)
     is_over: bool = False

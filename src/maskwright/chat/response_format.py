@@ -15,6 +15,8 @@ from maskwright.chat.errors import RequestError, unknown_field
 from maskwright.grammar import Grammar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from maskwright.compiler import CompiledGrammar, GrammarCompiler
 
 _FIELD: Final = "response_format"
@@ -31,16 +33,16 @@ class ResponseFormat:
         """Whether anything goes."""
         return type(self) is ResponseFormat
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
-        """Compile the format; not for free text.
+    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
+        """Have the format compiled, by `GrammarCompiler.submit`; not for free text.
 
         Args:
             compiler: The compiler of the model's vocabulary.
             any_whitespace: For JSON: whitespace may stand between two tokens.
 
-        Raises:
-            GrammarError: The format cannot be used.
-            LimitExceededError: It is beyond a limit.
+        Returns:
+            A future that raises a `GrammarError` if the format cannot be used. It is cancelled
+            when its request is.
         """
         raise NotImplementedError
 
@@ -61,9 +63,9 @@ class SchemaFormat(ResponseFormat):
     schema: Any
     is_json = True
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
         """Compile the schema."""
-        return compiler.compile_json_schema(self.schema, any_whitespace=any_whitespace)
+        return compiler.submit("json_schema", self.schema, any_whitespace=any_whitespace)
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,10 @@ class RegexFormat(ResponseFormat):
 
     pattern: str
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
         """Compile the pattern."""
         del any_whitespace
-        return compiler.compile_regex(self.pattern)
+        return compiler.submit("regex", self.pattern)
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,10 @@ class GrammarFormat(ResponseFormat):
 
     grammar: str | Grammar
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
         """Compile the grammar."""
         del any_whitespace
-        return compiler.compile_grammar(self.grammar)
+        return compiler.submit("grammar", self.grammar)
 
 
 def format_of(value: Any) -> ResponseFormat:

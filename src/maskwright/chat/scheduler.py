@@ -7,8 +7,8 @@ next token of every running choice and a chunk of the prompts that wait (continu
 Requests are admitted in the order in which they came, once there is a sequence for each choice.
 
 An error, whatever it is, ends the requests that it is of and no others (`_ending`).
-A request is queued; admitted, its prompt is evaluated while a thread of its own compiles its
-format; begun, when both are there; and over, when all choices have ended, one has failed, or nobody
+A request is queued; admitted, its prompt is evaluated while its format is compiled (`set_up`);
+begun, when both are there; and over, when all choices have ended, one has failed, or nobody
 waits any more. Whatever ends it frees its sequences and matchers at once.
 """
 
@@ -37,8 +37,9 @@ from maskwright.chat.job import (
     token_limit,
 )
 from maskwright.chat.sequence_pool import SequencePool
+from maskwright.chat.set_up import Outcome, SetUp
 from maskwright.forks import renew_in_children
-from maskwright.work_pool import WorkPool
+from maskwright.work_pool import program_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,10 +50,9 @@ if TYPE_CHECKING:
     from maskwright.chat.decoder import Decoder
     from maskwright.chat.grammar_pool import GrammarPool
     from maskwright.chat.model import LanguageModel
-    from maskwright.matcher import GrammarMatcher
 
-_SET_UP_THREADS: Final = 32
-"""So many that requests that were cancelled while they are set up keep no others waiting."""
+_LOOK_SECONDS: Final = 0.1
+"""How often the thread looks whether the program ends, while it waits for grammars only."""
 
 BeginChoices = Callable[[Job], "list[Choice]"]
 """Makes the choices of a request whose prompt was evaluated and whose matchers are there."""
@@ -91,7 +91,6 @@ class Scheduler:
         self._lock = threading.Lock()  # guards _is_closed against the message of the last request
         self._is_closed = False
         self._stops = False
-        self._set_up_threads = WorkPool(_SET_UP_THREADS)
         self._thread = threading.Thread(target=self._run, name="maskwright-chat", daemon=True)
         self._thread.start()
         renew_in_children(self)
@@ -119,6 +118,8 @@ class Scheduler:
 
     def cancel(self, job: Job) -> None:
         """Forget a request, wherever it is; its sink is told nothing more. Returns at once."""
+        if (set_up := job.set_up) is not None:
+            set_up.cancel()  # now: the model's current call may take long
         self._inbox.put(partial(self._end, job))
 
     def close(self) -> None:
@@ -144,6 +145,8 @@ class Scheduler:
         try:
             while not self._stops:
                 self._take_messages()
+                if self._sets_up and program_ends():
+                    break  # which waits for what its threads compile
                 self._admit()
                 self._step()
                 self._sweep()
@@ -168,11 +171,16 @@ class Scheduler:
         waits = not has_work(self._active)
         while True:
             try:
-                message = self._inbox.get(block=waits)
+                message = self._inbox.get(waits, _LOOK_SECONDS if self._sets_up else None)
             except queue.Empty:
                 return
             message()
             waits = False
+
+    @property
+    def _sets_up(self) -> bool:
+        """Whether the grammar of some request is being compiled."""
+        return any(job.set_up is not None for job in self._active)
 
     def _admit(self) -> None:
         while self._queue:
@@ -203,33 +211,23 @@ class Scheduler:
         if job.request.response_format.is_text:
             job.matchers = []
         else:
-            self._set_up_threads.submit(partial(self._set_up, job))
+            job.set_up = SetUp(
+                self._grammars,
+                job.request.response_format,
+                job.request.n,
+                job.limit,
+                lambda outcome: self._inbox.put(partial(self._set_up_done, job, outcome)),
+            )
 
-    def _set_up(self, job: Job) -> None:
-        """Make the matchers of a request; in a thread of its own."""
-        if job.is_over or self._stops:  # nobody waits for it
-            return
-        matchers: list[GrammarMatcher] = []
-        error: BaseException | None = None
-        start = perf_counter()
-        try:
-            request = job.request
-            matchers = self._grammars.acquire(request.response_format, request.n, job.limit)
-        except BaseException as raised:  # noqa: BLE001  it is told to the caller
-            error = raised
-        seconds = perf_counter() - start
-        self._inbox.put(partial(self._set_up_done, job, matchers, error, seconds))
-
-    def _set_up_done(
-        self, job: Job, matchers: list[GrammarMatcher], error: BaseException | None, seconds: float
-    ) -> None:
-        job.meter.grammar_init_seconds += seconds
+    def _set_up_done(self, job: Job, outcome: Outcome) -> None:
+        job.set_up = None
+        job.meter.grammar_init_seconds += outcome.seconds
         if job.is_over or self._stops:
-            self._grammars.give_back(matchers)
-        elif error is not None:
-            self._end(job, error)
+            self._grammars.give_back(outcome.matchers)
+        elif outcome.error is not None:
+            self._end(job, outcome.error)
         else:
-            job.matchers = matchers
+            job.matchers = outcome.matchers
             with self._ending([job]):
                 self._begin(job)
 
@@ -310,6 +308,8 @@ class Scheduler:
         if job.is_over:
             return
         job.is_over = True
+        if job.set_up is not None:
+            job.set_up.cancel()
         if job in self._active:
             self._active.remove(job)
         self._free(list(job.sequences), job)
