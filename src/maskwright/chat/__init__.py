@@ -8,11 +8,13 @@ from __future__ import annotations
 from maskwright.chat.chat_engine import ChatEngine
 from maskwright.chat.completion import ChatChunk, ChatCompletion, CompletionChoice, TokenEntry
 from maskwright.chat.errors import (
+    EngineBusyError,
     EngineClosedError,
     EngineThreadError,
     MissingDependencyError,
     ModelError,
     RequestError,
+    RequestTimeoutError,
     SamplingError,
     error_body,
 )
@@ -42,6 +44,7 @@ __all__ = [
     "ChatStream",
     "ChatUsage",
     "CompletionChoice",
+    "EngineBusyError",
     "EngineClosedError",
     "EngineThreadError",
     "FinishReason",
@@ -54,6 +57,7 @@ __all__ = [
     "ModelError",
     "RegexFormat",
     "RequestError",
+    "RequestTimeoutError",
     "ResponseFormat",
     "Result",
     "SamplingError",

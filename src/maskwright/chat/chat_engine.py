@@ -16,7 +16,8 @@ from maskwright.chat.choice import ModelTokens
 from maskwright.chat.choice_maker import ChoiceMaker
 from maskwright.chat.completion import ChatCompletion, Header
 from maskwright.chat.decoder import Decoder
-from maskwright.chat.errors import RequestError, SamplingError, shown
+from maskwright.chat.engine_options import checked_count, checked_limit, checked_seconds
+from maskwright.chat.errors import RequestError, SamplingError
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
 from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
@@ -58,12 +59,17 @@ class ChatEngine:
             Without effect where the vocabulary has no encoder.
         prefill_chunk: The most tokens of prompts in one call of the model: what a long prompt
             keeps the others waiting for.
+        compile_timeout_seconds: How long compiling a format may take, for a request that needs it;
+            None: any time.
+        request_timeout_seconds: How long a request may take from the call on, waiting included;
+            None: any time. The engine looks between the calls of the model.
+        max_waiting: How many requests may wait for sequences; None: any number.
         cache_limit_bytes: What compiled grammars may take; -1: no limit.
 
     Raises:
         TokenizerError: The vocabulary cannot be used.
-        ValueError: ``prefill_chunk`` is below 1.
-        TypeError: It is no int.
+        ValueError: A number is out of its range.
+        TypeError: A number is of another type.
     """
 
     def __init__(
@@ -75,12 +81,12 @@ class ChatEngine:
         plain_spelling: bool = True,
         jump_forward: bool = False,
         prefill_chunk: int = 256,
+        compile_timeout_seconds: float | None = None,
+        request_timeout_seconds: float | None = None,
+        max_waiting: int | None = None,
         cache_limit_bytes: int = 512 << 20,
     ) -> None:
-        if isinstance(prefill_chunk, bool) or not isinstance(prefill_chunk, int):
-            raise TypeError(f"prefill_chunk is {shown(prefill_chunk)}; expected an int")
-        if prefill_chunk < 1:
-            raise ValueError(f"prefill_chunk is {prefill_chunk}; expected at least 1")
+        self._request_timeout = checked_seconds("request_timeout_seconds", request_timeout_seconds)
         vocabulary = model.vocabulary
         self._model_name = model_name
         self._vocab_size = vocabulary.vocab_size
@@ -90,6 +96,9 @@ class ChatEngine:
             vocabulary,
             any_whitespace=any_whitespace,
             cache_limit_bytes=cache_limit_bytes,
+            compile_timeout_seconds=checked_seconds(
+                "compile_timeout_seconds", compile_timeout_seconds
+            ),
             max_idle=model.max_sequences,
         )
         begin_choices = ChoiceMaker(
@@ -101,7 +110,9 @@ class ChatEngine:
             grammars,
             Decoder(self._vocab_size, self._max_sequences, jump_forward=jump_forward),
             begin_choices,
-            prefill_chunk=prefill_chunk,
+            prefill_chunk=checked_count("prefill_chunk", prefill_chunk, 1),
+            request_timeout_seconds=self._request_timeout,
+            max_waiting=checked_limit("max_waiting", max_waiting),
         )
         self._close = weakref.finalize(self, self._scheduler.close)
 
@@ -126,7 +137,10 @@ class ChatEngine:
             LimitExceededError: The format is beyond a limit.
             MatcherError: The format takes more tokens than ``max_tokens``; the message says how
                 many (``matcher-budget-too-small``).
+            CompileTimeoutError: Compiling the format took too long.
+            RequestTimeoutError: The request took too long; an answer that has begun is not told.
             ModelError: The prompt does not fit, or the model failed.
+            EngineBusyError: Too many requests wait; told at once.
             EngineClosedError: The engine is closed, or was meanwhile; or this is a forked child.
             EngineThreadError: A processor or the model has called this.
         """
@@ -225,6 +239,8 @@ class ChatEngine:
         def start(sink: Callable[[Event], object]) -> Callable[[], object]:
             keeps_raw = bool(processors) or _changes_logits(request.sampling)
             job = Job(request, processing, keeps_raw, sink)
+            if self._request_timeout is not None:
+                job.deadline = job.meter.submitted + self._request_timeout
             self._scheduler.submit(job)
             return partial(_cancel, self, self._scheduler, job)
 

@@ -38,6 +38,7 @@ class GrammarPool:
         vocabulary: The vocabulary of the model.
         any_whitespace: Whether JSON may have whitespace between any two tokens.
         cache_limit_bytes: What the compiler may keep; -1: no limit.
+        compile_timeout_seconds: How long compiling may take for a request; None: any time.
         max_idle: How many idle matchers of one grammar are kept.
 
     Attributes:
@@ -50,6 +51,7 @@ class GrammarPool:
         *,
         any_whitespace: bool = False,
         cache_limit_bytes: int = 512 << 20,
+        compile_timeout_seconds: float | None = None,
         max_idle: int = 8,
     ) -> None:
         # Loaded here and not by the first request, whose time is reported.
@@ -61,6 +63,7 @@ class GrammarPool:
         )
         self.threads = WorkPool(_MOST_THREADS)
         self._any_whitespace = any_whitespace
+        self._compile_timeout = compile_timeout_seconds
         self._max_idle = max_idle
         self._lock = threading.Lock()  # guards _idle; nothing is computed under it
         self._idle: OrderedDict[CompiledGrammar, list[GrammarMatcher]] = OrderedDict()
@@ -74,7 +77,11 @@ class GrammarPool:
         Raises:
             Exception: What `ResponseFormat.submit` raises; all else the future raises.
         """
-        return response_format.submit(self.compiler, any_whitespace=self._any_whitespace)
+        return response_format.submit(
+            self.compiler,
+            any_whitespace=self._any_whitespace,
+            timeout_seconds=self._compile_timeout,
+        )
 
     def acquire(
         self, compiled: CompiledGrammar, count: int, max_tokens: int

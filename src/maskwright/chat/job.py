@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,13 +30,16 @@ Event = Delta | ChatUsage | BaseException
 
 @dataclass(eq=False)
 class Job:
-    """A request with all that belongs to it while it runs; for the scheduler's thread only.
+    """A request with all that belongs to it while it runs; for the scheduler's thread.
+
+    Others may ask for its ``set_up`` to be cancelled; the roster decides when it ``is_over``.
 
     Attributes:
         request: What is asked.
         processing: For each choice what is done to its logits.
         keeps_raw: Whether that may change logits.
         sink: Called with each event; an error in it ends the request.
+        deadline: When its time is over, on the clock of the meter.
         meter: Counts and times.
         prompt_ids: The tokens of the prompt, once it was admitted.
         limit: The most tokens of a choice.
@@ -53,6 +57,7 @@ class Job:
     processing: Sequence[LogitProcessing]
     keeps_raw: bool
     sink: Callable[[Event], object]
+    deadline: float = math.inf
     meter: Meter = field(default_factory=Meter)
     prompt_ids: list[int] = field(default_factory=list)
     limit: int = 0

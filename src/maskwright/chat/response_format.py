@@ -33,12 +33,15 @@ class ResponseFormat:
         """Whether anything goes."""
         return type(self) is ResponseFormat
 
-    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
+    def submit(
+        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+    ) -> Future[CompiledGrammar]:
         """Have the format compiled, by `GrammarCompiler.submit`; not for free text.
 
         Args:
             compiler: The compiler of the model's vocabulary.
             any_whitespace: For JSON: whitespace may stand between two tokens.
+            timeout_seconds: How long that may take; None: any time.
 
         Returns:
             A future that raises a `GrammarError` if the format cannot be used. It is cancelled
@@ -63,9 +66,16 @@ class SchemaFormat(ResponseFormat):
     schema: Any
     is_json = True
 
-    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
+    def submit(
+        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+    ) -> Future[CompiledGrammar]:
         """Compile the schema."""
-        return compiler.submit("json_schema", self.schema, any_whitespace=any_whitespace)
+        return compiler.submit(
+            "json_schema",
+            self.schema,
+            any_whitespace=any_whitespace,
+            timeout_seconds=timeout_seconds,
+        )
 
 
 @dataclass(frozen=True)
@@ -74,10 +84,12 @@ class RegexFormat(ResponseFormat):
 
     pattern: str
 
-    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
+    def submit(
+        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+    ) -> Future[CompiledGrammar]:
         """Compile the pattern."""
         del any_whitespace
-        return compiler.submit("regex", self.pattern)
+        return compiler.submit("regex", self.pattern, timeout_seconds=timeout_seconds)
 
 
 @dataclass(frozen=True)
@@ -86,10 +98,12 @@ class GrammarFormat(ResponseFormat):
 
     grammar: str | Grammar
 
-    def submit(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> Future[CompiledGrammar]:
+    def submit(
+        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+    ) -> Future[CompiledGrammar]:
         """Compile the grammar."""
         del any_whitespace
-        return compiler.submit("grammar", self.grammar)
+        return compiler.submit("grammar", self.grammar, timeout_seconds=timeout_seconds)
 
 
 def format_of(value: Any) -> ResponseFormat:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from maskwright.chat.errors import EngineClosedError, EngineThreadError, ModelError, as_failure
+from maskwright.chat.errors import EngineThreadError, ModelError, RequestTimeoutError, as_failure
 from maskwright.chat.job import (
     Event,
     Job,
@@ -36,6 +35,7 @@ from maskwright.chat.job import (
     prompt_tokens,
     token_limit,
 )
+from maskwright.chat.roster import Roster, closed
 from maskwright.chat.sequence_pool import SequencePool
 from maskwright.chat.set_up import Outcome, SetUp
 from maskwright.forks import renew_in_children
@@ -67,6 +67,8 @@ class Scheduler:
         decoder: Chooses tokens.
         begin_choices: Makes the choices of a request.
         prefill_chunk: The most tokens of prompts in one call of the model.
+        request_timeout_seconds: How long a request may take, waiting included; None: any time.
+        max_waiting: How many requests may wait for sequences; None: any number.
     """
 
     def __init__(
@@ -77,19 +79,19 @@ class Scheduler:
         begin_choices: BeginChoices,
         *,
         prefill_chunk: int,
+        request_timeout_seconds: float | None = None,
+        max_waiting: int | None = None,
     ) -> None:
         self._model = model
         self._grammars = grammars
         self._decoder = decoder
         self._begin_choices = begin_choices
         self._chunk = prefill_chunk
+        self._request_timeout = request_timeout_seconds
         self._sequences = SequencePool(model)
+        self._roster = Roster(self._sequences, max_waiting=max_waiting)
         self._longest_token = max(map(len, model.vocabulary.tokens), default=0)
-        self._queue: deque[Job] = deque()
-        self._active: list[Job] = []
         self._inbox: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-        self._lock = threading.Lock()  # guards _is_closed against the message of the last request
-        self._is_closed = False
         self._stops = False
         self._thread = threading.Thread(target=self._run, name="maskwright-chat", daemon=True)
         self._thread.start()
@@ -102,6 +104,7 @@ class Scheduler:
 
         Raises:
             EngineClosedError: `close` was called.
+            EngineBusyError: Too many requests wait.
             EngineThreadError: The calling thread is that of the engine.
         """
         if threading.current_thread() is self._thread:
@@ -111,32 +114,29 @@ class Scheduler:
                 "wait for it here",
                 code="engine-thread",
             )
-        with self._lock:
-            if self._is_closed:
-                raise _closed()
-            self._inbox.put(partial(self._queue.append, job))
+        self._roster.enter(job)
+        self._inbox.put(lambda: None)  # wakes the thread
 
     def cancel(self, job: Job) -> None:
         """Forget a request, wherever it is; its sink is told nothing more. Returns at once."""
         if (set_up := job.set_up) is not None:
             set_up.cancel()  # now: the model's current call may take long
-        self._inbox.put(partial(self._end, job))
+        self._roster.withdraw(job)
+        self._inbox.put(partial(self._end, job))  # also has those that waited behind it looked at
 
     def close(self) -> None:
         """End all requests with an `EngineClosedError` and wait for the thread."""
-        with self._lock:
-            if not self._is_closed:
-                self._is_closed = True
-                self._inbox.put(partial(setattr, self, "_stops", True))
+        self._roster.close()
+        self._inbox.put(partial(setattr, self, "_stops", True))
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def renew(self) -> None:
         """End all requests in a forked child, which has no thread to run them."""
-        self._lock = threading.Lock()
-        self._is_closed = self._stops = True
-        for job in [*self._active, *self._queue]:
-            job.emit(_closed())
+        self._roster.renew()
+        self._stops = True
+        for job in self._roster.all():
+            job.emit(closed())
 
     # --- the thread -----------------------------------------------------------------------------
 
@@ -145,8 +145,9 @@ class Scheduler:
         try:
             while not self._stops:
                 self._take_messages()
+                self._end_overdue()
                 if self._sets_up and program_ends():
-                    break  # which waits for what its threads compile
+                    break  # it would wait for what is compiled
                 self._admit()
                 self._step()
                 self._sweep()
@@ -156,51 +157,52 @@ class Scheduler:
         self._shut_down(cause)
 
     def _shut_down(self, cause: BaseException | None) -> None:
-        with self._lock:
-            self._is_closed = True
+        self._roster.close()
         self._stops = True
         while not self._inbox.empty():
             self._inbox.get()()
-        for job in [*self._active, *self._queue]:
-            error = _closed()
+        for job in self._roster.all():
+            error = closed()
             error.__cause__ = cause
             self._end(job, error)
 
     def _take_messages(self) -> None:
         """Do what messages say; waits for one if there is nothing else to do."""
-        waits = not has_work(self._active)
+        waits = not has_work(self._roster.running)
         while True:
             try:
-                message = self._inbox.get(waits, _LOOK_SECONDS if self._sets_up else None)
+                message = self._inbox.get(waits, self._patience() if waits else None)
             except queue.Empty:
                 return
             message()
             waits = False
 
+    def _patience(self) -> float | None:
+        """How long to wait for a message; None: any time."""
+        seconds = self._roster.next_deadline() - perf_counter()
+        if self._sets_up:
+            seconds = min(seconds, _LOOK_SECONDS)
+        return max(seconds, 0.0) if seconds <= threading.TIMEOUT_MAX else None
+
+    def _end_overdue(self) -> None:
+        if self._request_timeout is not None:
+            for job in self._roster.overdue(perf_counter()):
+                self._end(job, RequestTimeoutError(self._request_timeout))
+
     @property
     def _sets_up(self) -> bool:
         """Whether the grammar of some request is being compiled."""
-        return any(job.set_up is not None for job in self._active)
+        return any(job.set_up is not None for job in self._roster.running)
 
     def _admit(self) -> None:
-        while self._queue:
-            job = self._queue[0]
-            if job.is_over:
-                self._queue.popleft()
-            elif job.request.n > self._sequences.usable:
-                self._queue.popleft()
-                self._end(job, _no_sequences(job.request.n, self._sequences.usable))
-            elif job.request.n > self._sequences.free:
-                return
-            else:
-                self._queue.popleft()
-                job.sequences = self._sequences.allocate(job.request.n)
-                self._active.append(job)
-                with self._ending([job]):
-                    self._start(job)
+        while (job := self._roster.admit()) is not None:
+            with self._ending([job]):
+                self._start(job)
 
     def _start(self, job: Job) -> None:
         """Render the prompt, and set the grammar up beside its evaluation."""
+        if not job.sequences:
+            raise _no_sequences(job.request.n, self._sequences.usable)
         text = self._model.render_chat(job.request.messages)
         check_length(text, self._longest_token, self._model.context_size)
         vocab_size = self._model.vocabulary.vocab_size
@@ -233,7 +235,7 @@ class Scheduler:
 
     def _step(self) -> None:
         """One call of the model for everybody, and what follows from it."""
-        parts = plan(self._active, self._chunk)
+        parts = plan(self._roster.running, self._chunk)
         if not parts:
             return
         jobs = list({part.job: None for part in parts})
@@ -284,7 +286,7 @@ class Scheduler:
 
     def _sweep(self) -> None:
         """End what is over, and free the sequences of choices that are."""
-        for job in list(self._active):
+        for job in list(self._roster.running):
             with self._ending([job]):
                 self._sweep_job(job)
 
@@ -305,13 +307,10 @@ class Scheduler:
 
     def _end(self, job: Job, last: Event | None = None) -> None:
         """Take a request out, wherever it is, and free what it has; then tell its last event."""
-        if job.is_over:
+        if not self._roster.end(job, last):
             return
-        job.is_over = True
         if job.set_up is not None:
             job.set_up.cancel()
-        if job in self._active:
-            self._active.remove(job)
         self._free(list(job.sequences), job)
         self._grammars.give_back(job.matchers or [])
         job.matchers, job.first_row, job.choices = None, None, []
@@ -345,12 +344,6 @@ def _check_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> No
             "may be written: np.array(logits, order='C') makes one",
             code="model-logits",
         )
-
-
-def _closed() -> EngineClosedError:
-    return EngineClosedError(
-        "the chat engine is closed; make another ChatEngine", code="engine-closed"
-    )
 
 
 def _no_sequences(wanted: int, usable: int) -> ModelError:
