@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from maskwright.chat.chat_engine import ChatEngine
 from maskwright.chat.completion import ChatChunk, ChatCompletion, CompletionChoice, TokenEntry
+from maskwright.chat.engine_stats import EngineStats, RequestStats
 from maskwright.chat.errors import (
     EngineBusyError,
     EngineClosedError,
@@ -46,6 +47,7 @@ __all__ = [
     "CompletionChoice",
     "EngineBusyError",
     "EngineClosedError",
+    "EngineStats",
     "EngineThreadError",
     "FinishReason",
     "GrammarFormat",
@@ -57,6 +59,7 @@ __all__ = [
     "ModelError",
     "RegexFormat",
     "RequestError",
+    "RequestStats",
     "RequestTimeoutError",
     "ResponseFormat",
     "Result",

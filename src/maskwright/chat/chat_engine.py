@@ -16,7 +16,13 @@ from maskwright.chat.choice import ModelTokens
 from maskwright.chat.choice_maker import ChoiceMaker
 from maskwright.chat.completion import ChatCompletion, Header
 from maskwright.chat.decoder import Decoder
-from maskwright.chat.engine_options import checked_count, checked_limit, checked_seconds
+from maskwright.chat.engine_options import (
+    checked_count,
+    checked_json_options,
+    checked_limit,
+    checked_seconds,
+)
+from maskwright.chat.engine_stats import EngineStats
 from maskwright.chat.errors import RequestError, SamplingError
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
@@ -34,10 +40,13 @@ from maskwright.chat.streams import (
 )
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from typing_extensions import Self
 
     from maskwright.chat.model import LanguageModel
     from maskwright.chat.sampling import SamplingParameters
+    from maskwright.precompute import Mode
 
 Request = ChatRequest | Mapping[str, Any]
 
@@ -50,8 +59,10 @@ class ChatEngine:
     Args:
         model: The model.
         model_name: What answers call it.
-        any_whitespace: Whether JSON may have whitespace between any two tokens; else it has one
-            fixed layout, in which a small model cannot spend its tokens on whitespace.
+        json_options: How JSON Schemas are compiled: options of
+            `GrammarCompiler.compile_json_schema` by name. Only ``any_whitespace`` is False where it
+            is not given: JSON has one fixed layout, in which a small model cannot spend its tokens
+            on whitespace.
         plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come.
         jump_forward: Also append text that every continuation has without asking the model, as the
             tokens that the tokenizer would make of it. Faster; the model could have spelled the
@@ -65,11 +76,16 @@ class ChatEngine:
             None: any time. The engine looks between the calls of the model.
         max_waiting: How many requests may wait for sequences; None: any number.
         cache_limit_bytes: What compiled grammars may take; -1: no limit.
+        disk_cache: A folder in which compiled grammars are kept, also for other processes; see
+            `GrammarCompiler`.
+        precompute: When masks are computed: ``"lazy"``, ``"background"`` or ``"eager"``; see there.
 
     Raises:
         TokenizerError: The vocabulary cannot be used.
-        ValueError: A number is out of its range.
-        TypeError: A number is of another type.
+        ValueError: An option is out of its range.
+        TypeError: An option is of another type, or ``json_options`` names one that there is not.
+        GrammarError: One of ``json_options`` has no meaning.
+        DiskCacheError: The folder cannot be used.
     """
 
     def __init__(
@@ -77,7 +93,7 @@ class ChatEngine:
         model: LanguageModel,
         *,
         model_name: str = "maskwright",
-        any_whitespace: bool = False,
+        json_options: Mapping[str, Any] | None = None,
         plain_spelling: bool = True,
         jump_forward: bool = False,
         prefill_chunk: int = 256,
@@ -85,6 +101,8 @@ class ChatEngine:
         request_timeout_seconds: float | None = None,
         max_waiting: int | None = None,
         cache_limit_bytes: int = 512 << 20,
+        disk_cache: str | PathLike[str] | None = None,
+        precompute: Mode = "lazy",
     ) -> None:
         self._request_timeout = checked_seconds("request_timeout_seconds", request_timeout_seconds)
         vocabulary = model.vocabulary
@@ -92,10 +110,14 @@ class ChatEngine:
         self._vocab_size = vocabulary.vocab_size
         self._max_sequences = model.max_sequences
         texts = vocabulary.text_bytes()
-        grammars = GrammarPool(
+        self._grammars = GrammarPool(
             vocabulary,
-            any_whitespace=any_whitespace,
-            cache_limit_bytes=cache_limit_bytes,
+            json_options=checked_json_options(json_options),
+            compiler_options={
+                "cache_limit_bytes": cache_limit_bytes,
+                "disk_cache": disk_cache,
+                "precompute": precompute,
+            },
             compile_timeout_seconds=checked_seconds(
                 "compile_timeout_seconds", compile_timeout_seconds
             ),
@@ -107,7 +129,7 @@ class ChatEngine:
         )
         self._scheduler = Scheduler(
             model,
-            grammars,
+            self._grammars,
             Decoder(self._vocab_size, self._max_sequences, jump_forward=jump_forward),
             begin_choices,
             prefill_chunk=checked_count("prefill_chunk", prefill_chunk, 1),
@@ -200,6 +222,12 @@ class ChatEngine:
     ) -> DeltaStream:
         """Answer a request token by token: what `stream` and `complete` are made of."""
         return DeltaStream(self._starter(request, processors))
+
+    def stats(self) -> EngineStats:
+        """Return figures about the requests, what was compiled for them, and the compiler."""
+        return EngineStats(
+            self._scheduler.roster.stats(), self._grammars.set_ups, self._grammars.compiler.stats()
+        )
 
     def close(self) -> None:
         """End all requests with an `EngineClosedError`; waits for the model's current call.

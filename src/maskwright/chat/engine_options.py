@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
+from typing import Any, Final
+
 from maskwright.chat.errors import shown
+from maskwright.compile_requests import json_schema_request
+
+_NO_OPTIONS: Final = frozenset({"schema", "recorder", "places"})
+"""Arguments of the front-end that are not for those who ask for a grammar."""
 
 
 def checked_count(name: str, value: object, least: int) -> int:
@@ -38,3 +46,24 @@ def checked_seconds(name: str, value: object) -> float | None:
     if not value > 0:
         raise ValueError(f"{name} is {value}; expected more than 0")
     return value
+
+
+def checked_json_options(given: object) -> dict[str, Any]:
+    """Return how JSON Schemas are compiled: what is given, else one layout of the JSON.
+
+    Raises:
+        TypeError: It is no mapping, has an option that there is not, or one of a wrong type.
+        MaskwrightError: An option has no meaning; or a document of the registry is malformed.
+    """
+    from maskwright.frontends.json_schema import compile_json_schema
+
+    if not isinstance(given, Mapping | None):
+        raise TypeError(f"json_options is {shown(given)}; expected a mapping")
+    known = inspect.signature(compile_json_schema).parameters.keys() - _NO_OPTIONS
+    options: dict[str, Any] = {"any_whitespace": False, **(given or {})}
+    for name in options:
+        if name not in known:
+            expected = ", ".join(sorted(known))
+            raise TypeError(f"json_options has {shown(name)}; expected some of {expected}")
+    json_schema_request(True, **options).make_grammar()
+    return options

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.compiler import GrammarCompiler
 from maskwright.errors import MatcherError
@@ -19,6 +19,7 @@ from maskwright.tokenizer_info import TokenizerInfo
 from maskwright.work_pool import WorkPool
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from concurrent.futures import Future
 
     from maskwright.chat.response_format import ResponseFormat
@@ -36,8 +37,8 @@ class GrammarPool:
 
     Args:
         vocabulary: The vocabulary of the model.
-        any_whitespace: Whether JSON may have whitespace between any two tokens.
-        cache_limit_bytes: What the compiler may keep; -1: no limit.
+        json_options: How JSON Schemas are compiled.
+        compiler_options: Options of the `GrammarCompiler`.
         compile_timeout_seconds: How long compiling may take for a request; None: any time.
         max_idle: How many idle matchers of one grammar are kept.
 
@@ -49,8 +50,8 @@ class GrammarPool:
         self,
         vocabulary: VocabularyData,
         *,
-        any_whitespace: bool = False,
-        cache_limit_bytes: int = 512 << 20,
+        json_options: Mapping[str, Any] | None = None,
+        compiler_options: Mapping[str, Any] | None = None,
         compile_timeout_seconds: float | None = None,
         max_idle: int = 8,
     ) -> None:
@@ -59,14 +60,20 @@ class GrammarPool:
 
         self.tokenizer_info = TokenizerInfo._from_data(vocabulary)  # noqa: SLF001  of this package
         self.compiler = GrammarCompiler(
-            self.tokenizer_info, cache_limit_bytes=cache_limit_bytes, max_threads=_MOST_THREADS
+            self.tokenizer_info, max_threads=_MOST_THREADS, **(compiler_options or {})
         )
         self.threads = WorkPool(_MOST_THREADS)
-        self._any_whitespace = any_whitespace
+        self._json_options = json_options or {}
         self._compile_timeout = compile_timeout_seconds
         self._max_idle = max_idle
-        self._lock = threading.Lock()  # guards _idle; nothing is computed under it
+        self._lock = threading.Lock()  # guards what follows; nothing is computed under it
+        self._set_ups = 0
         self._idle: OrderedDict[CompiledGrammar, list[GrammarMatcher]] = OrderedDict()
+
+    @property
+    def set_ups(self) -> int:
+        """How often `compile` was called."""
+        return self._set_ups
 
     def compile(self, response_format: ResponseFormat) -> Future[CompiledGrammar]:
         """Compile a format on a thread of the compiler, or find it again.
@@ -77,9 +84,11 @@ class GrammarPool:
         Raises:
             Exception: What `ResponseFormat.submit` raises; all else the future raises.
         """
+        with self._lock:
+            self._set_ups += 1
         return response_format.submit(
             self.compiler,
-            any_whitespace=self._any_whitespace,
+            json_options=self._json_options,
             timeout_seconds=self._compile_timeout,
         )
 

@@ -34,13 +34,17 @@ class ResponseFormat:
         return type(self) is ResponseFormat
 
     def submit(
-        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
     ) -> Future[CompiledGrammar]:
         """Have the format compiled, by `GrammarCompiler.submit`; not for free text.
 
         Args:
             compiler: The compiler of the model's vocabulary.
-            any_whitespace: For JSON: whitespace may stand between two tokens.
+            json_options: For a JSON Schema: options of `GrammarCompiler.compile_json_schema`.
             timeout_seconds: How long that may take; None: any time.
 
         Returns:
@@ -67,14 +71,15 @@ class SchemaFormat(ResponseFormat):
     is_json = True
 
     def submit(
-        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
     ) -> Future[CompiledGrammar]:
         """Compile the schema."""
         return compiler.submit(
-            "json_schema",
-            self.schema,
-            any_whitespace=any_whitespace,
-            timeout_seconds=timeout_seconds,
+            "json_schema", self.schema, timeout_seconds=timeout_seconds, **json_options
         )
 
 
@@ -85,10 +90,14 @@ class RegexFormat(ResponseFormat):
     pattern: str
 
     def submit(
-        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
     ) -> Future[CompiledGrammar]:
         """Compile the pattern."""
-        del any_whitespace
+        del json_options
         return compiler.submit("regex", self.pattern, timeout_seconds=timeout_seconds)
 
 
@@ -99,10 +108,14 @@ class GrammarFormat(ResponseFormat):
     grammar: str | Grammar
 
     def submit(
-        self, compiler: GrammarCompiler, *, any_whitespace: bool, timeout_seconds: float | None
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
     ) -> Future[CompiledGrammar]:
         """Compile the grammar."""
-        del any_whitespace
+        del json_options
         return compiler.submit("grammar", self.grammar, timeout_seconds=timeout_seconds)
 
 

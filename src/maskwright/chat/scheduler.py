@@ -69,6 +69,9 @@ class Scheduler:
         prefill_chunk: The most tokens of prompts in one call of the model.
         request_timeout_seconds: How long a request may take, waiting included; None: any time.
         max_waiting: How many requests may wait for sequences; None: any number.
+
+    Attributes:
+        roster: Where each request is.
     """
 
     def __init__(
@@ -89,7 +92,7 @@ class Scheduler:
         self._chunk = prefill_chunk
         self._request_timeout = request_timeout_seconds
         self._sequences = SequencePool(model)
-        self._roster = Roster(self._sequences, max_waiting=max_waiting)
+        self.roster = Roster(self._sequences, max_waiting=max_waiting)
         self._longest_token = max(map(len, model.vocabulary.tokens), default=0)
         self._inbox: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._stops = False
@@ -114,28 +117,28 @@ class Scheduler:
                 "wait for it here",
                 code="engine-thread",
             )
-        self._roster.enter(job)
+        self.roster.enter(job)
         self._inbox.put(lambda: None)  # wakes the thread
 
     def cancel(self, job: Job) -> None:
         """Forget a request, wherever it is; its sink is told nothing more. Returns at once."""
         if (set_up := job.set_up) is not None:
             set_up.cancel()  # now: the model's current call may take long
-        self._roster.withdraw(job)
+        self.roster.withdraw(job)
         self._inbox.put(partial(self._end, job))  # also has those that waited behind it looked at
 
     def close(self) -> None:
         """End all requests with an `EngineClosedError` and wait for the thread."""
-        self._roster.close()
+        self.roster.close()
         self._inbox.put(partial(setattr, self, "_stops", True))
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def renew(self) -> None:
         """End all requests in a forked child, which has no thread to run them."""
-        self._roster.renew()
+        self.roster.renew()
         self._stops = True
-        for job in self._roster.all():
+        for job in self.roster.all():
             job.emit(closed())
 
     # --- the thread -----------------------------------------------------------------------------
@@ -157,18 +160,18 @@ class Scheduler:
         self._shut_down(cause)
 
     def _shut_down(self, cause: BaseException | None) -> None:
-        self._roster.close()
+        self.roster.close()
         self._stops = True
         while not self._inbox.empty():
             self._inbox.get()()
-        for job in self._roster.all():
+        for job in self.roster.all():
             error = closed()
             error.__cause__ = cause
             self._end(job, error)
 
     def _take_messages(self) -> None:
         """Do what messages say; waits for one if there is nothing else to do."""
-        waits = not has_work(self._roster.running)
+        waits = not has_work(self.roster.running)
         while True:
             try:
                 message = self._inbox.get(waits, self._patience() if waits else None)
@@ -179,23 +182,23 @@ class Scheduler:
 
     def _patience(self) -> float | None:
         """How long to wait for a message; None: any time."""
-        seconds = self._roster.next_deadline() - perf_counter()
+        seconds = self.roster.next_deadline() - perf_counter()
         if self._sets_up:
             seconds = min(seconds, _LOOK_SECONDS)
         return max(seconds, 0.0) if seconds <= threading.TIMEOUT_MAX else None
 
     def _end_overdue(self) -> None:
         if self._request_timeout is not None:
-            for job in self._roster.overdue(perf_counter()):
+            for job in self.roster.overdue(perf_counter()):
                 self._end(job, RequestTimeoutError(self._request_timeout))
 
     @property
     def _sets_up(self) -> bool:
         """Whether the grammar of some request is being compiled."""
-        return any(job.set_up is not None for job in self._roster.running)
+        return any(job.set_up is not None for job in self.roster.running)
 
     def _admit(self) -> None:
-        while (job := self._roster.admit()) is not None:
+        while (job := self.roster.admit()) is not None:
             with self._ending([job]):
                 self._start(job)
 
@@ -235,7 +238,7 @@ class Scheduler:
 
     def _step(self) -> None:
         """One call of the model for everybody, and what follows from it."""
-        parts = plan(self._roster.running, self._chunk)
+        parts = plan(self.roster.running, self._chunk)
         if not parts:
             return
         jobs = list({part.job: None for part in parts})
@@ -286,7 +289,7 @@ class Scheduler:
 
     def _sweep(self) -> None:
         """End what is over, and free the sequences of choices that are."""
-        for job in list(self._roster.running):
+        for job in list(self.roster.running):
             with self._ending([job]):
                 self._sweep_job(job)
 
@@ -307,7 +310,7 @@ class Scheduler:
 
     def _end(self, job: Job, last: Event | None = None) -> None:
         """Take a request out, wherever it is, and free what it has; then tell its last event."""
-        if not self._roster.end(job, last):
+        if not self.roster.end(job, last):
             return
         if job.set_up is not None:
             job.set_up.cancel()

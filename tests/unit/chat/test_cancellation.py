@@ -58,7 +58,7 @@ def _works(engine: ChatEngine, model: ScriptedModel) -> None:
     assert [choice.text for choice in completion.choices] == ["aa"] * model.max_sequences
     assert model.seen == [[]] * model.max_sequences
     scheduler = engine._scheduler
-    assert not scheduler._roster.all()
+    assert not scheduler.roster.all()
     assert scheduler._sequences.free == model.max_sequences
 
 
