@@ -24,20 +24,14 @@ from maskwright.chat.engine_options import (
 )
 from maskwright.chat.engine_stats import EngineStats
 from maskwright.chat.errors import RequestError, SamplingError
+from maskwright.chat.gathering import ChunkMaker, Gathering
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
 from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
 from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.scheduler import Scheduler
-from maskwright.chat.streams import (
-    AsyncChatStream,
-    AsyncDeltaStream,
-    ChatStream,
-    ChunkMaker,
-    DeltaStream,
-    Gathering,
-)
+from maskwright.chat.streams import AsyncChatStream, AsyncDeltaStream, ChatStream, DeltaStream
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -171,7 +165,7 @@ class ChatEngine:
         with self.deltas(chat_request, processors=processors) as deltas:
             for delta in deltas:
                 gathering.add(delta)
-        return gathering.completion(deltas.usage)
+        return gathering.completion(deltas.ending)
 
     async def acomplete(
         self,
@@ -186,7 +180,7 @@ class ChatEngine:
         async with AsyncDeltaStream(self._starter(chat_request, processors)) as deltas:
             async for delta in deltas:
                 gathering.add(delta)
-        return gathering.completion(deltas.usage)
+        return gathering.completion(deltas.ending)
 
     def stream(
         self,

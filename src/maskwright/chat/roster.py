@@ -15,9 +15,9 @@ from collections import deque
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
+from maskwright.chat.completion import Ending
 from maskwright.chat.engine_stats import RequestStats
 from maskwright.chat.errors import EngineBusyError, EngineClosedError
-from maskwright.chat.usage import ChatUsage
 
 if TYPE_CHECKING:
     from maskwright.chat.job import Event, Job
@@ -119,7 +119,7 @@ class Roster:
 
         Args:
             job: The request.
-            last: What it ends with: its usage, an error, or nothing, as nobody waits for it.
+            last: What it ends with: its ending, an error, or nothing, as nobody waits for it.
         """
         with self._lock:
             if job.is_over:
@@ -163,7 +163,7 @@ class Roster:
     def _take_out(self, job: Job, last: Event | None) -> None:
         job.is_over = True
         (self.running if job in self.running else self._waiting).remove(job)
-        self._finished += isinstance(last, ChatUsage)
+        self._finished += isinstance(last, Ending)
         self._failed += isinstance(last, BaseException)
         self._cancelled += last is None
         self._prompt_tokens += job.meter.prompt_tokens

@@ -25,16 +25,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from maskwright.chat.errors import EngineThreadError, ModelError, RequestTimeoutError, as_failure
-from maskwright.chat.job import (
-    Event,
-    Job,
-    Part,
-    check_length,
-    has_work,
-    plan,
-    prompt_tokens,
-    token_limit,
-)
+from maskwright.chat.job import Event, Job, check_length, prompt_tokens, token_limit
+from maskwright.chat.model_call import Part, advance, check_logits, has_work, plan
 from maskwright.chat.roster import Roster, closed
 from maskwright.chat.sequence_pool import SequencePool
 from maskwright.chat.set_up import Outcome, SetUp
@@ -245,7 +237,7 @@ class Scheduler:
         with self._ending(jobs):
             start = perf_counter()
             logits = np.asarray(self._model.evaluate([part.input for part in parts]))
-            _check_logits(logits, len(parts), self._model.vocabulary.vocab_size)
+            check_logits(logits, len(parts), self._model.vocabulary.vocab_size)
             seconds = perf_counter() - start
             self._use(parts, logits)
             for job in jobs:
@@ -258,7 +250,7 @@ class Scheduler:
 
     def _use(self, parts: Sequence[Part], logits: NDArray[np.float32]) -> None:
         """Give logits to those that have asked for them."""
-        ready = [row for row, part in enumerate(parts) if _advance(part, logits[row])]
+        ready = [row for row, part in enumerate(parts) if advance(part, logits[row])]
         choices = [choice for row in ready if (choice := parts[row].choice) is not None]
         self._decoder.step(choices, ready, logits)
 
@@ -297,8 +289,7 @@ class Scheduler:
         if job.error is not None or job.sink_failed:
             self._end(job, job.error)
         elif job.choices and not any(choice.is_running for choice in job.choices):
-            has_grammar = not job.request.response_format.is_text
-            self._end(job, job.meter.usage(has_grammar=has_grammar))
+            self._end(job, job.ending)
         else:
             self._free([choice.sequence for choice in job.choices if not choice.is_running], job)
 
@@ -319,34 +310,6 @@ class Scheduler:
         job.matchers, job.first_row, job.choices = None, None, []
         if last is not None:
             job.emit(as_failure(last) if isinstance(last, BaseException) else last)
-
-
-def _advance(part: Part, row: NDArray[np.float32]) -> bool:
-    """Note what the model has seen; whether a choice waits for its next token now."""
-    job, choice, seen = part.job, part.choice, part.input.token_ids
-    if choice is not None:
-        del choice.pending[: len(seen)]
-        return not choice.pending
-    job.evaluated += len(seen)
-    if job.evaluated == len(job.prompt_ids):
-        job.first_row = row.copy()
-    return False
-
-
-def _check_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> None:
-    if logits.shape != (rows, vocab_size) or logits.dtype != np.float32:
-        raise ModelError(
-            f"the model gave logits of {logits.dtype} with shape {logits.shape}; expected float32 "
-            f"with shape {(rows, vocab_size)}: a row for each sequence, as long as the vocabulary",
-            code="model-logits",
-        )
-    if not (logits.flags.c_contiguous and logits.flags.writeable):
-        raise ModelError(
-            f"the model gave logits with strides {logits.strides} that are "
-            f"{'' if logits.flags.writeable else 'not '}writable; expected a contiguous array that "
-            "may be written: np.array(logits, order='C') makes one",
-            code="model-logits",
-        )
 
 
 def _no_sequences(wanted: int, usable: int) -> ModelError:
