@@ -64,7 +64,7 @@ class Roster:
                 self._waiting.pop()
                 self._refused += 1
                 raise EngineBusyError(
-                    f"{self._max_waiting} requests wait for their turn, as many as max_waiting "
+                    f"as many requests wait for their turn as max_waiting = {self._max_waiting} "
                     "allows; ask again later",
                     code="engine-busy",
                 )

@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
     Attributes:
         matchers: For each choice its matcher; none if there is an error.
         error: Why there are none.
-        seconds: What it took, waiting for threads included.
+        seconds: What it took since a thread began it.
     """
 
     matchers: list[GrammarMatcher]
@@ -62,7 +62,7 @@ class SetUp:
         self._count = count
         self._max_tokens = max_tokens
         self._on_done = on_done
-        self._begun = perf_counter()
+        self._begun = 0.0
         self._is_cancelled = threading.Event()
         self._compiling: Future[CompiledGrammar] | None = None
         grammars.threads.submit(self._compile)
@@ -74,6 +74,7 @@ class SetUp:
             self._compiling.cancel()
 
     def _compile(self) -> None:
+        self._begun = perf_counter()
         if self._is_cancelled.is_set():
             self._fail(_cancelled())
             return

@@ -179,7 +179,7 @@ def test_a_request_beyond_those_that_may_wait(engine_of: Make) -> None:
         with pytest.raises(EngineBusyError) as caught:
             ask(FIELDS)
     assert str(caught.value) == (
-        "2 requests wait for their turn, as many as max_waiting allows; ask again later"
+        "as many requests wait for their turn as max_waiting = 2 allows; ask again later"
     )
     body = error_body(caught.value)["error"]
     assert (body["type"], body["code"], body["param"]) == ("rate_limit_error", "engine-busy", None)
