@@ -18,7 +18,7 @@ from maskwright.chat import (
     RequestError,
     error_body,
 )
-from maskwright.chat.grammar_pool import CompleteTexts
+from maskwright.chat.complete_texts import CompleteTexts
 from maskwright.errors import GrammarSyntaxError, InvalidSchemaError, UnsupportedFeatureError
 from maskwright.tokenizers import from_tokens
 from scripted_model import STOP, ScriptedModel
