@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
-from maskwright.cli.errors import UsageError
+from maskwright.cli.errors import UsageError, quoted
 from maskwright.cli.formats import read_text
 from maskwright.compiler import GrammarCompiler
 from maskwright.errors import GrammarError, GrammarSyntaxError, LimitExceededError
@@ -61,7 +61,7 @@ def _options(arguments: Namespace) -> dict[str, Any]:
     for entry in arguments.registry:
         uri, separator, name = entry.rpartition("=")
         if not separator:
-            raise UsageError(f"--registry is {entry!r}; expected URI=FILE")
+            raise UsageError(f"--registry is {quoted(entry)}; expected URI=FILE")
         registry[uri] = read_text(name)
     return {
         "strict_mode": not arguments.open,
