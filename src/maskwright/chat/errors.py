@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from typing import Any, Final
 
+from maskwright.computation import copied
 from maskwright.errors import (
     GrammarError,
     LimitExceededError,
@@ -24,6 +25,7 @@ __all__ = [
     "field_error",
     "is_invalid_request",
     "not_supported",
+    "own_failure",
     "shown",
     "unknown_field",
 ]
@@ -103,6 +105,21 @@ def as_failure(error: BaseException) -> BaseException:
     )
     failure.__cause__ = error
     return failure
+
+
+def own_failure(error: BaseException) -> BaseException:
+    """Return what one of several callers is told of an error: a copy, with the error as its cause.
+
+    An error that cannot be copied becomes a `ModelError` (``model-call-failed``).
+    """
+    own = copied(error)
+    if own is error or type(own) is not type(error):
+        own = ModelError(
+            f"a call of the model for several requests failed: {shown(error)}",
+            code="model-call-failed",
+        )
+        own.__cause__ = error
+    return own
 
 
 def shown(value: object) -> str:

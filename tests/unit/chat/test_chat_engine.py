@@ -339,6 +339,17 @@ def test_stop_strings_in_free_text(engine_of, stop: Any, text: str, tokens: int)
     assert completion.usage.completion_tokens == tokens
 
 
+@pytest.mark.parametrize("stop", ["\ufffd", "b\ufffd"])
+def test_a_stop_string_that_the_end_of_the_text_makes(engine_of, stop: str) -> None:
+    engine = engine_of(ScriptedModel([b"b", b"\xe2", b"\x82"]))
+    for limit in (2, 3):  # within the code point
+        completion = _ask(engine, stop=stop, max_tokens=limit)
+        (choice,) = completion.choices
+        assert (choice.text, choice.finish_reason) == ("b\ufffd"[: -len(stop)], "stop")
+    (choice,) = _ask(engine, stop="\ufffdx", max_tokens=2).choices
+    assert (choice.text, choice.finish_reason) == ("b\ufffd", "length")
+
+
 def test_stop_strings_under_a_format_leave_a_complete_text(engine_of) -> None:
     engine = engine_of(ScriptedModel([*b"aXbXcXd"]))
     completion = _ask(engine, response_format=_regex("[a-zX]{3,}"), stop="X")

@@ -325,8 +325,8 @@ def test_what_clients_send_by_default_has_no_effect() -> None:
         (
             {"tools": [{"type": "function"}]},
             (
-                "tools is [{'type': 'function'}]; expected an empty list: calls of functions are not "
-                "supported yet; leave it out"
+                "tools is [{'type': 'function'}]; expected an empty list: calls of functions are "
+                "not supported yet; leave it out"
             ),
         ),
         ({"tool_choice": "required"}, "tool_choice is 'required'; expected "),
