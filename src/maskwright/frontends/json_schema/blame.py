@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from ...ir import nodes as n
 from ...ir.reader import read
+from .closed import reason_of
 from .compile import compile_json_schema
 from .locations import render
 
@@ -85,17 +86,28 @@ def with_pointer(
             pointer=pointer,
             node=error.node,
         )
-    pointer = render(location, *keywords) if len(keywords) == 1 else render(location)
-    said = ", ".join(f'"{name}"' for name in keywords)
-    said = said or "false"
-    why = f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here"
+    reason = reason_of(program, node, strict=bool(options.get("strict_mode", True)))
+    if reason is not None:
+        at = (reason.keyword,) if reason.keyword in source else ()
+        why, advice, pointer = reason.why, reason.advice, render(location, *at)
+    else:
+        why, advice = _conflict(keywords)
+        pointer = render(location, *keywords) if len(keywords) == 1 else render(location)
     return UnsatisfiableGrammarError(
         f"no value is valid under the schema at {pointer}: {why}, and a value is needed there; "
-        "correct it, or allow that place to be missing",
+        f"{advice}",
         code="schema-unsatisfiable",
         pointer=pointer,
         node=error.node,
     )
+
+
+def _conflict(keywords: list[str]) -> tuple[str, str]:
+    """What to say of keywords that leave no value, and what to do."""
+    said = ", ".join(f'"{name}"' for name in keywords)
+    said = said or "false"
+    why = f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here"
+    return why, "correct it, or allow that place to be missing"
 
 
 def _nearest(program: n.Program, node: int, places: Places) -> int:
