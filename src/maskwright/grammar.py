@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from .certificate import Certificate
-from .errors import GrammarError
+from .errors import GrammarError, how_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,7 +161,7 @@ class Grammar:
         if not isinstance(regex_string, str):
             raise TypeError(
                 f"regex_string is a {type(regex_string).__name__}; expected a str (of a compiled "
-                "pattern, its `pattern`)"
+                f"pattern, its `pattern`){how_to_read(regex_string)}"
             )
         from .frontends.regex import lower
         from .ir import Builder

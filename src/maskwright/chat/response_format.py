@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.chat.errors import RequestError, field_error, not_supported, shown, unknown_field
+from maskwright.errors import how_to_read
 from maskwright.grammar import Grammar
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _read_grammar(fields: dict[str, Any]) -> ResponseFormat:
     syntax = fields.pop("syntax", "ebnf")
     text = fields.pop("grammar", None)
     if not isinstance(text, str):
-        raise _error(f"{_a(text)}; expected text", f"{_FIELD}.grammar")
+        raise _error(f"{_a(text)}; expected text{how_to_read(text)}", f"{_FIELD}.grammar")
     if syntax == "ebnf":
         return GrammarFormat(text)
     if syntax == "regex":
@@ -211,7 +212,8 @@ def _is_schema(fields: Mapping[str, Any]) -> bool:
 def _schema(value: Any, place: str) -> Any:
     if isinstance(value, dict | bool | str):
         return value
-    raise _error(f"{_a(value)}; expected a JSON Schema: an object, a Boolean or text", place)
+    hint = how_to_read(value, "its text or the parsed object")
+    raise _error(f"{_a(value)}; expected a JSON Schema: an object, a Boolean or text{hint}", place)
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:
