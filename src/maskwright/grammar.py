@@ -145,8 +145,8 @@ class Grammar:
 
         Args:
             regex_string: ECMA-262 pattern over code points, without slashes; also ``(?P<n>...)``,
-                ``\A``, ``\Z`` and ``(?i)`` at the start. docs/regex_guide.md has what Python and
-                other dialects read otherwise.
+                ``\A`` and ``\Z``. docs/regex_guide.md has what Python and other dialects read
+                otherwise.
             print_converted_ebnf: Print the grammar to standard output.
 
         Raises:

@@ -121,8 +121,8 @@ def test_what_dialects_read_in_different_ways(pattern, feature, offset, text, sa
 @pytest.mark.parametrize(
     ("pattern", "accepted", "refused"),
     [
-        ("(?i)a\\Z", "A", "B"),
-        ("(?si)a.", "A\n", "b\n"),
+        ("(?i:a)\\Z", "A", "B"),
+        ("(?si:a.)", "A\n", "b\n"),
         ("\\A(?P<n>a)(?P=n)\\z", "aa", "a"),
         ("(?#x)a{0,3}", "aaa", "a{,3}"),
         ("\\{,3}", "{,3}", ""),
@@ -144,8 +144,9 @@ def test_what_dialects_read_alike(pattern, accepted, refused):
 @pytest.mark.parametrize(
     ("pattern", "advice"),
     [
-        ("a(?i)b", "write (?i:...) around the part it is for, or put it at the start of the"),
-        ("(?-i)a", "write (?-i:...) around the part it is for"),
+        ("a(?i)b", "write (?i:...) around the part it is for"),
+        ("(?i)a|b", "write (?i:...) around the whole pattern"),
+        ("(?-i)a", "write (?-i:...) around the whole pattern"),
         ("(?x)a", "no inline flag x; take comments and free spacing out of the pattern"),
         ("(?a)a", "no inline flag a; \\d, \\w and \\b are about ASCII already"),
         ("(?u)a", "no inline flag u; \\d and \\w are about ASCII: write \\p{Nd} and [\\p{L}"),

@@ -38,7 +38,7 @@ def lower(
             ``u`` (refuse what only the web-legacy grammar admits).
         any_dialect: The pattern may have been written for another dialect: what ECMA-262 reads in
             silence otherwise than Python, PCRE or Rust is refused by name (``a{,3}``, ``[]a]``,
-            ``\x{41}``), and ``(?i)`` is admitted at the start.
+            ``\x{41}``).
         limits: Bounds beyond which a pattern is refused.
 
     Returns:

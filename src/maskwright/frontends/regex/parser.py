@@ -76,8 +76,7 @@ def parse(
         flags: Any of ``i`` (ignore case), ``m`` (multiline anchors), ``s`` (dot matches line
             terminators), ``u`` (no web-legacy readings).
         limits: Bounds on the pattern.
-        any_dialect: Refuse what other dialects read otherwise, and admit ``(?i)`` at the very
-            start, as Python, PCRE and Rust do.
+        any_dialect: Refuse what other dialects read otherwise.
 
     Raises:
         GrammarSyntaxError: The pattern is malformed; carries the offset.
@@ -369,18 +368,15 @@ class _Parser(Scanner):
         if len(set(letters)) < len(letters):
             self.fail("bad-flag", f"a flag stands twice in {match[0]}", start)
         flags = (self.flags | set(added)) - set(removed)
-        if match[3] == ":":
-            self._push("group", len(match[0]))
-        elif not self.any_dialect or start > 0 or removed:
-            at_start = ", or put it at the start of the pattern" if self.any_dialect else ""
+        if match[3] != ":":
+            part = "the part it is for" if start else "the whole pattern"
             self.fail(
                 "inline-flags",
-                f"{match[0]} is no valid syntax here; write (?{match[0][2:-1]}:...) around the "
-                f"part it is for{'' if removed else at_start}",
+                f"{match[0]} is no valid syntax in ECMA-262; write (?{match[0][2:-1]}:...) around "
+                f"{part}",
                 start,
             )
-        else:
-            self.pos = match.end()
+        self._push("group", len(match[0]))
         self.flags = flags
 
     def _bar(self) -> None:
