@@ -131,9 +131,9 @@ TOO_SMALL = {
     "items": (
         {"type": "array", "prefixItems": [True], "minItems": 2},
         "#/minItems",
-        '"minItems" asks for 2 items, and "prefixItems" declares 1: '
+        '"minItems" asks for 2 items, and the schema names 1: '
         + STRICT
-        + 'declare more under "prefixItems", or admit others with "items": true or '
+        + 'name more, or admit others with "items": true ("additionalItems" in older drafts) or '
         "strict_mode=False",
     ),
 }

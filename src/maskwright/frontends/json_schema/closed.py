@@ -171,9 +171,10 @@ def _too_few_items(together: list[n.Node]) -> Reason | None:
         return None
     return Reason(
         "minItems",
-        f'"minItems" asks for {least} items, and "prefixItems" declares {most}: strict_mode admits '
-        "no others",
-        'declare more under "prefixItems", or admit others with "items": true or strict_mode=False',
+        f'"minItems" asks for {least} items, and the schema names {most}: strict_mode admits no '
+        "others",
+        'name more, or admit others with "items": true ("additionalItems" in older drafts) or '
+        "strict_mode=False",
     )
 
 
