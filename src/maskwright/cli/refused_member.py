@@ -59,9 +59,7 @@ def reason_of_refusal(
             compiled = compile_schema(schema, **{**options, **changed})
         except MaskwrightError:  # another limit, perhaps
             return False
-        other = find_mismatch(compiled, instance.strip(_SPACE))
-        indent = len(instance) - len(instance.lstrip(_SPACE))
-        return other is None or other.offset + indent >= member.end
+        return _gets_to(compiled, instance, member.end)
 
     if not options["any_order"] and is_passed(any_order=True):
         return (
@@ -80,6 +78,12 @@ def reason_of_refusal(
         f'"properties" does not declare the member {name}, and "additionalProperties" at {place} '
         "admits no others"
     )
+
+
+def _gets_to(compiled: CompiledGrammar, instance: str, offset: int) -> bool:
+    found = find_mismatch(compiled, instance.strip(_SPACE))
+    indent = len(instance) - len(instance.lstrip(_SPACE))
+    return found is None or found.offset + indent >= offset
 
 
 def _member_at(text: str, offset: int) -> _Member | None:
