@@ -72,12 +72,13 @@ class TokenizerInfo:
         (4, [1], [0])
     """
 
-    __slots__ = ("_core", "_data", "_fingerprint", "_special_token_ids")
+    __slots__ = ("_core", "_data", "_fingerprint", "_special_token_ids", "_texts")
 
     _core: _core.Vocabulary
     _data: VocabularyData
     _fingerprint: str | None
     _special_token_ids: tuple[int, ...]
+    _texts: list[bytes] | None
 
     def __init__(
         self,
@@ -114,6 +115,7 @@ class TokenizerInfo:
         never_text = {*data.special_token_ids, *empty, *padding}
         self._special_token_ids = tuple(sorted(never_text.difference(data.stop_token_ids)))
         self._fingerprint = None
+        self._texts = None
         self._core = _core.Vocabulary(
             data.tokens,
             vocab_size=data.vocab_size,
@@ -380,6 +382,73 @@ class TokenizerInfo:
             ) from error
         return [int(token_id) for token_id in self._data.encode(text)]
 
+    def decode(self, token_ids: int | Iterable[int], *, skip_special_tokens: bool = True) -> bytes:
+        r"""Return the bytes that tokens add to the text, as masks and matchers count them.
+
+        Nothing is cleaned up: a space that the tokenizer puts before a text stays. The bytes are
+        UTF-8 where the model has written whole characters; a character may be spread over several
+        tokens, so text that comes token by token is best decoded with
+        ``codecs.getincrementaldecoder("utf-8")``.
+
+        Args:
+            token_ids: One id, or several: a list or another iterable of ints, or a one-dimensional
+                array or tensor of any integer dtype on any device.
+            skip_special_tokens: Special tokens and stop tokens add nothing; else their spelling, as
+                in `decoded_vocab`. Padding adds nothing in any case.
+
+        Raises:
+            TokenizerError: An id is outside the vocabulary (``tokenizer-id-out-of-range``).
+            TypeError: An id is no int.
+
+        Example:
+            >>> info = TokenizerInfo(["caf", "\u00e9", "</s>"], stop_token_ids=2)
+            >>> info.decode([0, 1, 2])
+            b'caf\xc3\xa9'
+            >>> info.decode(2, skip_special_tokens=False)
+            b'</s>'
+        """
+        if self._texts is None:
+            self._texts = self._data.text_bytes()
+        tokens = self._texts if skip_special_tokens else self._data.tokens
+        ids = _ids_in_order(token_ids)
+        if ids and not 0 <= min(ids) <= max(ids) < self.vocab_size:
+            wrong = next(i for i in ids if not 0 <= i < self.vocab_size)
+            raise TokenizerError(
+                f"token id {wrong} is outside the vocabulary of {self.vocab_size} ids; expected 0 "
+                f"to {self.vocab_size - 1}",
+                code="tokenizer-id-out-of-range",
+            )
+        count = len(tokens)
+        return b"".join(tokens[i] for i in ids if i < count)
+
+    def decode_text(
+        self,
+        token_ids: int | Iterable[int],
+        *,
+        skip_special_tokens: bool = True,
+        errors: str = "replace",
+    ) -> str:
+        r"""Return the text of tokens: `decode`, read as UTF-8.
+
+        Args:
+            token_ids: As for `decode`.
+            skip_special_tokens: As for `decode`.
+            errors: What to do with bytes that are no UTF-8, such as a character that the last token
+                has begun: as for `bytes.decode`. By default each becomes U+FFFD.
+
+        Raises:
+            UnicodeDecodeError: There are such bytes, and ``errors`` is ``"strict"``.
+            TokenizerError: As for `decode`.
+            TypeError: As for `decode`.
+
+        Example:
+            >>> info = TokenizerInfo([b"caf", b"\xc3", b"\xa9"])
+            >>> info.decode_text([0, 1, 2]), info.decode_text([0, 1], errors="ignore")
+            ('café', 'caf')
+        """
+        data = self.decode(token_ids, skip_special_tokens=skip_special_tokens)
+        return data.decode("utf-8", errors)
+
     def dump_metadata(self) -> str:
         """All but the tokens, as JSON.
 
@@ -489,14 +558,28 @@ def _wishes(vocab_size: int | None, stop_token_ids: int | Iterable[int] | None) 
     }
 
 
+def _ids_in_order(ids: int | Iterable[int]) -> list[int]:
+    """One id, or several, as a list of int; arrays and tensors become lists in one call."""
+    to_list = getattr(ids, "tolist", None)
+    listed = to_list() if callable(to_list) else ids
+    if isinstance(listed, str | bytes | bytearray | memoryview):
+        raise TypeError(f"token_ids is a {type(ids).__name__}; expected ints")
+    return [_checked_id(i) for i in (listed if isinstance(listed, Iterable) else [listed])]
+
+
+def _checked_id(token_id: object) -> int:
+    if isinstance(token_id, bool):
+        raise TypeError(f"a token id is {token_id}, a bool; expected an int")
+    try:
+        return operator.index(token_id)  # type: ignore[arg-type]  # that is the question
+    except TypeError:
+        raise TypeError(f"a token id is a {type(token_id).__name__}; expected an int") from None
+
+
 def id_list(ids: int | Iterable[int]) -> list[int]:
     """Return one id, or several, as a sorted list without duplicates.
 
     Raises:
         TypeError: An id is no integer, or a bool.
     """
-    given = list(ids) if isinstance(ids, Iterable) else [ids]
-    for token_id in given:
-        if isinstance(token_id, bool):
-            raise TypeError(f"a token id is {token_id}, a bool; expected an int")
-    return sorted({operator.index(token_id) for token_id in given})
+    return sorted({_checked_id(i) for i in (ids if isinstance(ids, Iterable) else [ids])})

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from maskwright.chat.model import LanguageModel
     from maskwright.chat.sampling import SamplingParameters
+    from maskwright.chat.streams import Cancel, Start
     from maskwright.precompute import Mode
 
 Request = ChatRequest | Mapping[str, Any]
@@ -193,8 +194,9 @@ class ChatEngine:
 
         The request begins at once; closing the stream, or forgetting it, cancels it. Arguments and
         errors are those of `complete`; errors of a request that runs are raised by the iterator.
+        The field ``stream`` need not be given.
         """
-        chat_request = _read(request, fields)
+        chat_request = _read_streamed(request, fields)
         chunks = ChunkMaker(chat_request, self._header())
         return ChatStream(self.deltas(chat_request, processors=processors), chunks)
 
@@ -206,7 +208,7 @@ class ChatEngine:
         **fields: Any,
     ) -> AsyncChatStream:
         """Answer a request chunk by chunk, in the running event loop; see `stream`."""
-        chat_request = _read(request, fields)
+        chat_request = _read_streamed(request, fields)
         chunks = ChunkMaker(chat_request, self._header())
         deltas = AsyncDeltaStream(self._starter(chat_request, processors))
         return AsyncChatStream(deltas, chunks)
@@ -239,9 +241,7 @@ class ChatEngine:
     def _header(self) -> Header:
         return Header(self._model_name)
 
-    def _starter(
-        self, request: ChatRequest, processors: Sequence[LogitProcessor]
-    ) -> Callable[[Callable[[Event], object]], Callable[[], object]]:
+    def _starter(self, request: ChatRequest, processors: Sequence[LogitProcessor]) -> Start:
         """What starts a request and returns what cancels it; checks what needs the model."""
         if request.n > self._max_sequences:
             raise RequestError(
@@ -258,7 +258,7 @@ class ChatEngine:
         except SamplingError as error:
             raise RequestError(str(error), code="request-field", param="logit_bias") from error
 
-        def start(sink: Callable[[Event], object]) -> Callable[[], object]:
+        def start(sink: Callable[[Event], object]) -> Cancel:
             keeps_raw = bool(processors) or _changes_logits(request.sampling)
             job = Job(request, processing, keeps_raw, sink)
             if self._request_timeout is not None:
@@ -269,10 +269,10 @@ class ChatEngine:
         return start
 
 
-def _cancel(engine: ChatEngine, scheduler: Scheduler, job: Job) -> None:
+def _cancel(engine: ChatEngine, scheduler: Scheduler, job: Job, at_once: bool) -> None:
     """Cancel a request; the engine is named so that it lives as long as its requests."""
     del engine
-    scheduler.cancel(job)
+    scheduler.cancel(job, at_once=at_once)
 
 
 def _read(request: Request | None, fields: dict[str, Any]) -> ChatRequest:
@@ -281,6 +281,12 @@ def _read(request: Request | None, fields: dict[str, Any]) -> ChatRequest:
     if isinstance(request, ChatRequest):
         raise TypeError(f"fields {sorted(fields)} beside a ChatRequest; give one or the other")
     return ChatRequest.read(request, **fields)
+
+
+def _read_streamed(request: Request | None, fields: dict[str, Any]) -> ChatRequest:
+    """As `_read`; who asks for a stream need not say ``stream`` too."""
+    is_read = isinstance(request, ChatRequest)
+    return _read(request, fields if is_read else {**fields, "stream": True})
 
 
 def _changes_logits(sampling: SamplingParameters) -> bool:

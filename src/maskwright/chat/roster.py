@@ -40,7 +40,8 @@ class Roster:
     def __init__(self, sequences: SequencePool, *, max_waiting: int | None = None) -> None:
         self._sequences = sequences
         self._max_waiting = max_waiting
-        self._lock = threading.Lock()  # guards what follows
+        # Guards what follows; `close` may come from a destructor in a thread that holds it.
+        self._lock = threading.RLock()
         self._is_closed = False
         self._waiting: deque[Job] = deque()
         self.running: list[Job] = []
@@ -146,7 +147,7 @@ class Roster:
 
     def renew(self) -> None:
         """Be closed in a forked child; another thread may have held the lock."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._is_closed = True
 
     # --- under the lock -------------------------------------------------------------------------

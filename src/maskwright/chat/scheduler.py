@@ -24,7 +24,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from maskwright.chat.errors import EngineThreadError, ModelError, RequestTimeoutError, as_failure
+from maskwright.chat.errors import (
+    EngineThreadError,
+    ModelError,
+    RequestTimeoutError,
+    as_failure,
+    own_failure,
+)
 from maskwright.chat.job import Event, Job, check_length, prompt_tokens, token_limit
 from maskwright.chat.model_call import Part, advance, check_logits, has_work, plan
 from maskwright.chat.roster import Roster, closed
@@ -112,11 +118,18 @@ class Scheduler:
         self.roster.enter(job)
         self._inbox.put(lambda: None)  # wakes the thread
 
-    def cancel(self, job: Job) -> None:
-        """Forget a request, wherever it is; its sink is told nothing more. Returns at once."""
-        if (set_up := job.set_up) is not None:
-            set_up.cancel()  # now: the model's current call may take long
-        self.roster.withdraw(job)
+    def cancel(self, job: Job, *, at_once: bool) -> None:
+        """Forget a request, wherever it is; its sink is told nothing more. Waits for nothing.
+
+        Args:
+            job: The request.
+            at_once: Also before the model's current call ends. Not from a destructor: this very
+                thread may hold a lock that is needed for it; the inbox takes messages even then.
+        """
+        if at_once:
+            self.roster.withdraw(job)
+            if (set_up := job.set_up) is not None:
+                set_up.cancel()
         self._inbox.put(partial(self._end, job))  # also has those that waited behind it looked at
 
     def close(self) -> None:
@@ -277,7 +290,7 @@ class Scheduler:
             yield
         except BaseException as error:  # noqa: BLE001  it is told to the callers
             for job in jobs:
-                self._end(job, error)
+                self._end(job, own_failure(error) if len(jobs) > 1 else error)
 
     def _sweep(self) -> None:
         """End what is over, and free the sequences of choices that are."""

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from maskwright.chat.job import Event
     from maskwright.chat.usage import ChatUsage
 
-    Start = Callable[[Callable[[Event], object]], Callable[[], object]]
-    """Starts a request that tells its events to a function; returns what cancels it."""
+    Cancel = Callable[[bool], object]
+    """Cancels a request: at once, or, for a destructor, when the engine comes to it."""
+    Start = Callable[[Callable[[Event], object]], Cancel]
+    """Starts a request that tells its events to a function."""
 
 
 class _Ends:
@@ -32,7 +34,7 @@ class _Ends:
 
     def __init__(self) -> None:
         self.ending: Ending | None = None
-        self._cancel: Callable[[], object] | None = None
+        self._cancel: Cancel | None = None
 
     def _take(self, event: Event | None) -> Delta | None:
         """The delta of an event; None at the end of the stream, which closing it puts there.
@@ -54,13 +56,13 @@ class _Ends:
         """Counts and times, once the iterator has ended."""
         return None if self.ending is None else self.ending.usage
 
-    def _stop(self) -> None:
+    def _stop(self, *, at_once: bool = True) -> None:
         cancel, self._cancel = self._cancel, None
         if cancel is not None:
-            cancel()
+            cancel(at_once)
 
     def __del__(self) -> None:
-        self._stop()
+        self._stop(at_once=False)
 
 
 class DeltaStream(_Ends):
