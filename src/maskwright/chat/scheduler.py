@@ -2,8 +2,9 @@
 
 Idea: everything that happens to the scheduler is a message in its inbox, a function that its thread
 calls: a request comes, is cancelled, or its matchers are ready. So all state belongs to one thread
-and needs no lock. Between messages it makes one call of the model after the other, each with the
-next token of every running choice and a chunk of the prompts that wait (continuous batching).
+and needs no lock, but for where each request is, which the roster says to all. Between messages it
+makes one call of the model after the other, each with the next token of every running choice and a
+chunk of the prompts that wait (continuous batching).
 Requests are admitted in the order in which they came, once there is a sequence for each choice.
 
 An error, whatever it is, ends the requests that it is of and no others (`_ending`).
