@@ -19,8 +19,22 @@ if TYPE_CHECKING:
 
 _NO_PROBABILITY: Final = -9999.0
 """What stands for minus infinity, which JSON does not have."""
-_NOTES: Final = ("narrowed", "loosened", "ignored")
-"""What a certificate says that answers tell."""
+_ANNOTATIONS: Final = frozenset(
+    [
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+        "$schema",
+        "$id",
+        "id",
+    ]
+)
+"""Keywords that nobody expects to restrict a value."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +101,22 @@ class Ending:
     def to_dict(self) -> dict[str, Any]:
         """The last fields of an answer: ``usage``, and ``maskwright`` if there is something to say.
 
-        That has what of the format is ``narrowed``, ``loosened`` or ``ignored``.
+        That has what is ``loosened``, and the ``ignored`` keywords that are no annotations.
         """
-        said = {} if self.certificate is None else asdict(self.certificate)
-        notes = {name: list(said[name]) for name in _NOTES if said.get(name)}
+        notes = {} if self.certificate is None else _notes(self.certificate)
         return {"usage": self.usage.to_dict(), **({"maskwright": notes} if notes else {})}
+
+
+def _notes(certificate: Certificate) -> dict[str, Any]:
+    notes = {
+        "loosened": [asdict(entry) for entry in certificate.loosened],
+        "ignored": [
+            pointer
+            for pointer in certificate.ignored
+            if pointer.rpartition("/")[2] not in _ANNOTATIONS
+        ],
+    }
+    return {name: entries for name, entries in notes.items() if entries}
 
 
 @dataclass(frozen=True)
