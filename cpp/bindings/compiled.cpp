@@ -94,8 +94,8 @@ void register_compiled(nb::module_& m) {
              std::shared_ptr<ByteLedger> ledger, std::shared_ptr<SharedMasks> below) {
             const auto limit =
                 limit_bytes < 0 ? SharedMasks::kUnlimited : static_cast<std::size_t>(limit_bytes);
-            new (self) SharedMasks(std::move(vocabulary), limit, std::move(ledger),
-                                   std::move(below));
+            new (self)
+                SharedMasks(std::move(vocabulary), limit, std::move(ledger), std::move(below));
           },
           nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none(),
           nb::arg("below").none() = nb::none(),
