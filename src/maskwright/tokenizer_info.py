@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from ._core import SharedMasks
+
 __all__ = ["TokenizerInfo", "VocabType"]
 
 
@@ -81,7 +83,7 @@ class TokenizerInfo(TokenizerSources):
         "_texts",
     )
 
-    _common_masks: _core.SharedMasks | None  # see common_masks.py
+    _common_masks: SharedMasks | None  # see common_masks.py
     _core: _core.Vocabulary
     _data: VocabularyData
     _fingerprint: str | None
@@ -132,7 +134,7 @@ class TokenizerInfo(TokenizerSources):
             stop_token_ids=list(data.stop_token_ids),
         )
 
-    def _keep_common_masks(self, masks: _core.SharedMasks) -> _core.SharedMasks:
+    def _keep_common_masks(self, masks: SharedMasks) -> SharedMasks:
         """Keep them, unless another thread was faster; return those that are kept."""
         if self._common_masks is None:
             self._common_masks = masks
