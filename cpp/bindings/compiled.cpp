@@ -99,7 +99,8 @@ void register_compiled(nb::module_& m) {
           },
           nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none(),
           nb::arg("below").none() = nb::none(),
-          "What the store below has is taken from there; it takes nothing more from now on.")
+          "What the store below has is taken from there; it is frozen by this.")
+      .def("freeze", &SharedMasks::freeze, "It takes nothing more from now on.")
       .def_prop_ro("bytes", &SharedMasks::bytes)
       .def("counters", &shared_counters, "entries, bytes, hits, misses and evictions.");
   nb::class_<CompiledGrammar>(

@@ -298,9 +298,10 @@ class SharedMasks:
     """Masks that the grammars of a vocabulary share, up to a limit."""
 
     def __init__(self, vocabulary: Vocabulary, limit_bytes: int = -1, ledger: ByteLedger | None = None, below: SharedMasks | None = None) -> None:
-        """
-        What the store below has is taken from there; it takes nothing more from now on.
-        """
+        """What the store below has is taken from there; it is frozen by this."""
+
+    def freeze(self) -> None:
+        """It takes nothing more from now on."""
 
     @property
     def bytes(self) -> int: ...

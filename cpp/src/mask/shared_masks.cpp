@@ -113,6 +113,7 @@ std::unique_lock<std::mutex> SharedMasks::lock() {
 }
 
 void SharedMasks::freeze() {
+  if (frozen_) return;  // without the mutex, which a forked process may find taken
   const std::lock_guard locked(mutex_);
   frozen_ = true;
 }

@@ -107,6 +107,9 @@ class SharedMasks {
   // The list of a content; null if there is no room.
   SharedMaskRef list(std::span<const uint32_t> content);
 
+  // It takes nothing more from now on.
+  void freeze();
+
   StorableMasks all();  // of one grammar
   SharedMaskStats stats() const;
   std::size_t bytes() const { return charge_.bytes(); }
@@ -118,7 +121,6 @@ class SharedMasks {
   static constexpr uint32_t kMaxTries = 100;  // to lock
 
   std::unique_lock<std::mutex> lock();
-  void freeze();
   SharedMaskRef find_below(std::span<const uint32_t> key, uint64_t hash) const;
   Order::const_iterator find_place(std::span<const uint32_t> key, uint64_t hash) const;
   SharedMaskRef use(Order::const_iterator place);
@@ -137,7 +139,7 @@ class SharedMasks {
   std::size_t entry_bytes_ = 0;
   uint64_t next_number_ = 1;
   bool belongs_to_one_ = false;
-  bool frozen_ = false;  // neither tables nor order change any more
+  std::atomic<bool> frozen_ = false;  // neither tables nor order change any more
   std::atomic<std::size_t> entries_ = 0;
   std::atomic<uint64_t> hits_ = 0, misses_ = 0, evictions_ = 0;
   ByteCharge charge_;
