@@ -3,8 +3,8 @@
 The folder of a version is made once, when the version is new, and kept: those of older versions are
 what `DeserializeVersionError` is tested with. Forms with masks, NAME.masks.bin, lie there as well
 and have a version of their own; their masks count for one version of the package only. A second run
-for the same version changes nothing but the front-ends' and the compiler's choices, and needs a
-reason. The vocabulary and the sources are in this file and must not change;
+for the same version writes these again, from the grammars that lie there, and the seeds of the fuzz
+target. The vocabulary and the sources are in this file and must not change;
 tests/unit/api/test_api_stored_files.py reads both.
 
 Usage: python tools/make_stored_forms.py
@@ -89,18 +89,29 @@ def compile_all(compiler: GrammarCompiler) -> dict[str, CompiledGrammar]:
     }
 
 
+def write_without_masks(path: Path, compiled: CompiledGrammar) -> None:
+    """Write the forms that hold for the whole version."""
+    path.write_bytes(compiled.serialize())
+    path.with_suffix(".json").write_text(compiled.serialize_json() + "\n", encoding="ascii")
+    text = compiled.grammar.serialize_json() + "\n"
+    path.with_suffix(".grammar.json").write_text(text, encoding="ascii")
+
+
 def main() -> None:
     """Writes the files."""
-    from maskwright import config
+    from maskwright import Grammar, config
 
     folder = FOLDER / config.get_serialization_version()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, compiled in compile_all(new_compiler(vocabulary())).items():
-        (folder / f"{name}.bin").write_bytes(compiled.serialize())
-        (folder / f"{name}.json").write_text(compiled.serialize_json() + "\n", encoding="ascii")
-        text = compiled.grammar.serialize_json() + "\n"
-        (folder / f"{name}.grammar.json").write_text(text, encoding="ascii")
-        (folder / f"{name}.masks.bin").write_bytes(with_masks(name, compiled))
+    compiler = new_compiler(vocabulary())
+    for name, compiled in compile_all(compiler).items():
+        plain = folder / f"{name}.bin"
+        if not plain.exists():
+            write_without_masks(plain, compiled)
+        text = plain.with_suffix(".grammar.json").read_text(encoding="ascii")
+        kept = compiler.compile_grammar(Grammar.deserialize_json(text))
+        assert kept.serialize() == plain.read_bytes()
+        (folder / f"{name}.masks.bin").write_bytes(with_masks(name, kept))
     SEEDS.mkdir(parents=True, exist_ok=True)
     for name, compiled in compile_all(new_compiler(fuzz_vocabulary())).items():
         (SEEDS / name).write_bytes(compiled.serialize()[64:])

@@ -63,20 +63,36 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
   }
 }
 
+// Builds no states if the first mask is there, and tokens that spell a text are taken for granted.
 void Matcher::start() {
   family_ = std::make_shared<Family>(*grammar_);
-  ConfigSet& first = family_->after;
-  family_->runner.add(grammar_->start(), family_->arena, first);
   family_->steps.grow();
-  step_ = 0;
-  if (!lives(first)) {
+  Step first;
+  first.left = token_budget_;
+  const StartMask* known = grammar_->masks().start_mask();
+  first.completed = known != nullptr && known->completed;
+  step_ = family_->append(first);
+  if (known != nullptr && !tokens_.needs_search()) return;
+  ConfigSet& set = family_->after;
+  family_->runner.add(grammar_->start(), family_->arena, set);
+  if (!lives(set)) {
     throw Error(ErrorKind::kUnsatisfiable, "grammar-unspellable",
                 "no sequence of the vocabulary's tokens spells a complete text of the grammar; "
                 "check that the tokenizer belongs to the model, or add tokens of single bytes");
   }
-  push_step(first, kText, {});
-  family_->steps[step_].depth = 0;
-  family_->steps[step_].left = token_budget_;
+  open();
+}
+
+// Finds the configurations of the first step.
+void Matcher::open() const {
+  Family& family = *family_;
+  family.is_open = true;
+  family.after.clear();
+  family.runner.add(grammar_->start(), family.arena, family.after);
+  Step& first = family.steps[kRoot];
+  first.completed = close(family.after);
+  set_configs(first, family.after);
+  family.set_sizes(first);
 }
 
 void Matcher::terminated() {
@@ -85,11 +101,15 @@ void Matcher::terminated() {
               "for a mask, or roll back or reset it");
 }
 
-uint32_t Matcher::Family::append(Step step) {
+void Matcher::Family::set_sizes(Step& step) const {
   step.arena_size = arena.size();
   step.num_configs = configs.size();
   step.num_texts = texts.size();
   step.num_plans = plans.size();
+}
+
+uint32_t Matcher::Family::append(Step step) {
+  set_sizes(step);
   const uint32_t id = steps.grow();
   steps[id] = step;
   return id;
@@ -127,7 +147,15 @@ uint32_t Matcher::intern(std::span<const Config> configs) const {
   return family_->configs.intern(words_of(configs)).id;
 }
 
-bool Matcher::close(ConfigSet& set) {
+void Matcher::set_configs(Step& step, const ConfigSet& set) const {
+  if (set.size() == 1) {
+    step.lone = set[0];
+  } else {
+    step.interned = intern(set.configs());
+  }
+}
+
+bool Matcher::close(ConfigSet& set) const {
   Family& family = *family_;
   family.returned.clear();
   family.runner.close(set, family.arena, &family.returned);
@@ -152,11 +180,7 @@ void Matcher::push_step(ConfigSet& set, uint32_t token, const Step& cost) {
   step.token = token;
   step.text = family_->texts.size() - 1;
   step.completed = completed;
-  if (set.size() == 1) {
-    step.lone = set[0];
-  } else {
-    step.interned = intern(set.configs());
-  }
+  set_configs(step, set);
   step_ = family_->append(step);
 }
 
@@ -253,13 +277,18 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
 }
 
 bool Matcher::fill_texts(std::span<uint32_t> row, bool walk) {
-  if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return false;
+  const StartMask* known = step_ == kRoot ? grammar_->masks().start_mask() : nullptr;
+  if (known != nullptr) {
+    known->render(row);
+  } else if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) {
+    return false;
+  }
   if (tokens_.needs_search()) drop_unfinishable(row);
   return true;
 }
 
 Matcher::Fill Matcher::fill(std::span<uint32_t> row, bool walk) {
-  const Step& last = now();
+  const Step& last = this->last();
   if (last.stopped) return Fill::kNone;
   const uint32_t size = grammar_->vocabulary().vocab_size();
   const bool filled =
@@ -312,17 +341,17 @@ bool Matcher::is_terminated() const {
 }
 
 bool Matcher::has_ended() const {
-  return now().stopped || (terminate_without_stop_token_ && now().completed);
+  return last().stopped || (terminate_without_stop_token_ && last().completed);
 }
 
 bool Matcher::is_completed() const {
   const std::lock_guard lock(grammar_->mutex());
-  return now().completed;
+  return last().completed;
 }
 
 uint64_t Matcher::num_steps() const {
   const std::lock_guard lock(grammar_->mutex());
-  return now().depth;
+  return last().depth;
 }
 
 std::size_t Matcher::memory_bytes() const {

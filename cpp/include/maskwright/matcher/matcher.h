@@ -135,7 +135,8 @@ class Matcher {
     StablePool<Step> steps;  // parents before children
     StablePool<std::string> texts;
     Runner runner;
-    ConfigSet after;  // of the step that is being taken
+    bool is_open = false;  // the first step has its configurations
+    ConfigSet after;       // of the step that is being taken
     std::vector<SetId> returned;
     // By interned configurations (finish.cpp).
     std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
@@ -144,20 +145,29 @@ class Matcher {
 
     // Appends a step that has all but its sizes.
     uint32_t append(Step step);
+    void set_sizes(Step& step) const;
     // Drops what came after the step, once it is worth the while.
     void truncate(uint32_t step);
   };
   static constexpr uint32_t kRoot = 1;  // the first step; 0 stands before it
 
   void start();
+  void open() const;
   void reclaim();
-  const Step& now() const { return family_->steps[step_]; }
+  // The last step, and the same where its configurations do not matter: those of the first step
+  // may not be known yet.
+  const Step& now() const {
+    if (!family_->is_open) open();
+    return last();
+  }
+  const Step& last() const { return family_->steps[step_]; }
   std::span<const Config> configs() const {
     const Step& last = now();
     return last.interned == kLone ? std::span(&last.lone, 1) : configs(last.interned);
   }
   std::span<const Config> configs(uint32_t id) const;
   uint32_t intern(std::span<const Config> configs) const;
+  void set_configs(Step& step, const ConfigSet& set) const;
   // Appends the step of the configurations in `set`, not yet closed.
   // `cost`: what it leaves of the budget, and the plan that it follows.
   void push_step(ConfigSet& set, uint32_t token, const Step& cost);
@@ -184,7 +194,7 @@ class Matcher {
     bool completed;
   };
   // Whether the text is complete.
-  bool close(ConfigSet& set);
+  bool close(ConfigSet& set) const;
   Closed close_and_intern(ConfigSet& set);
   bool finishable(ConfigSet set);
   bool lives(const ConfigSet& set);
