@@ -20,6 +20,15 @@ std::span<const uint32_t> words_of(std::span<const Config> configs) {
 // is often taken again.
 constexpr uint32_t kKept = 4096;
 
+// Room that is kept for the next ones, beside that for as many again.
+constexpr std::size_t kRoom = 64;
+
+template <typename T>
+void shrink(std::vector<T>& items, uint32_t size) {
+  items.resize(size);
+  if (items.capacity() / 2 > items.size() + kRoom) items.shrink_to_fit();
+}
+
 // The vocabulary's if there are none; ascending.
 std::vector<uint32_t> checked_stops(const Vocabulary& vocabulary,
                                     std::optional<std::vector<uint32_t>> stop_token_ids) {
@@ -104,8 +113,8 @@ void Matcher::terminated() {
 void Matcher::Family::set_sizes(Step& step) const {
   step.arena_size = arena.size();
   step.num_configs = configs.size();
-  step.num_texts = texts.size();
-  step.num_plans = plans.size();
+  step.num_texts = static_cast<uint32_t>(texts.size());
+  step.num_plans = static_cast<uint32_t>(plans.size());
 }
 
 uint32_t Matcher::Family::append(Step step) {
@@ -118,15 +127,16 @@ uint32_t Matcher::Family::append(Step step) {
 void Matcher::Family::truncate(uint32_t step) {
   const Step& last = steps[step];
   steps.truncate(step + 1);
-  texts.truncate(last.num_texts);
-  plans.truncate(last.num_plans);
+  shrink(texts, last.num_texts);
+  shrink(plans, last.num_plans);
   const uint32_t unused =
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
   if (unused <= kKept) return;
   arena.truncate(last.arena_size);
-  depths.truncate(last.arena_size.nodes);
   configs.truncate(last.num_configs);
-  for (auto* verdicts : {&finishable, &finishable_exactly}) {
+  if (searched == nullptr) return;
+  searched->depths.truncate(last.arena_size.nodes);
+  for (auto* verdicts : {&searched->finishable, &searched->finishable_exactly}) {
     std::erase_if(*verdicts, [&](const auto& entry) { return entry.first >= last.num_configs; });
   }
 }
@@ -178,7 +188,7 @@ void Matcher::push_step(ConfigSet& set, uint32_t token, const Step& cost) {
   step.parent = step_;
   step.depth = now().depth + 1;
   step.token = token;
-  step.text = family_->texts.size() - 1;
+  step.text = static_cast<uint32_t>(family_->texts.size()) - 1;
   step.completed = completed;
   set_configs(step, set);
   step_ = family_->append(step);
@@ -258,7 +268,7 @@ bool Matcher::accept_text(std::string_view text) {
   if (!read(text, after) || !lives(after)) return false;
   Step cost;
   if (now().left != kUnbounded && !fits_behind(text, cost)) return false;
-  family_->texts[family_->texts.grow()] = text;
+  family_->texts.emplace_back(text);
   push_step(after, kText, cost);
   return true;
 }
@@ -356,11 +366,8 @@ uint64_t Matcher::num_steps() const {
 
 std::size_t Matcher::memory_bytes() const {
   const std::lock_guard lock(grammar_->mutex());
-  std::size_t total = sizeof(Family) + family_->arena.memory_bytes() +
-                      family_->configs.memory_bytes() + family_->steps.memory_bytes() +
-                      family_->texts.memory_bytes() + family_->plans.memory_bytes();
-  for (uint32_t i = 0; i < family_->texts.size(); ++i) total += family_->texts[i].capacity();
-  return total;
+  return sizeof(Family) + family_->arena.memory_bytes() + family_->configs.memory_bytes() +
+         family_->steps.memory_bytes() + heap_bytes(family_->texts, family_->plans);
 }
 
 std::vector<StateId> Matcher::place() const {

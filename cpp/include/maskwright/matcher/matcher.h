@@ -128,20 +128,25 @@ class Matcher {
   static constexpr uint32_t kText = 0xFFFFFFFF;  // no token, but a text
   static constexpr uint32_t kLone = 0xFFFFFFFF;
   using Plan = std::vector<uint32_t>;  // tokens that complete a text
+  // Made for each request, so below 1 kB: to serve more, an allocator first tidies up what was
+  // freed, which takes longer than all else here.
   struct Family {
     explicit Family(CompiledGrammar& grammar) : runner(grammar.store(), grammar.rules()) {}
     Arena arena;
     WordInterner configs;
     StablePool<Step> steps;  // parents before children
-    StablePool<std::string> texts;
+    std::vector<std::string> texts;
+    std::vector<Plan> plans;  // that steps follow
     Runner runner;
     bool is_open = false;  // the first step has its configurations
     ConfigSet after;       // of the step that is being taken
     std::vector<SetId> returned;
-    // By interned configurations (finish.cpp).
-    std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
-    StackDepths depths;
-    StablePool<Plan> plans;  // that steps follow
+    // What searches know (finish.cpp).
+    struct Searched {
+      std::unordered_map<uint32_t, bool> finishable, finishable_exactly;  // interned configurations
+      StackDepths depths;
+    };
+    std::unique_ptr<Searched> searched;  // null before the first
 
     // Appends a step that has all but its sizes.
     uint32_t append(Step step);
