@@ -14,6 +14,7 @@ from maskwright import (
     GrammarMatcher,
     MatcherError,
     TokenizerInfo,
+    UnsatisfiableGrammarError,
 )
 
 WORDS = ['{"', '":', "ab", "12", '{"a', "]]", "xx"]
@@ -158,6 +159,13 @@ def test_stop_tokens_of_a_matcher_count(kind: str, stop: int) -> None:
             assert matcher.fork().accept_token(token) == allows(mask, token), TOKENS[token]
         answers.append(mask)
     assert answers[0] == answers[1]
+
+
+def test_stop_tokens_that_leave_no_text_are_refused() -> None:
+    for grammar in compiled_and_loaded("ambiguous"):
+        with pytest.raises(UnsatisfiableGrammarError) as raised:
+            GrammarMatcher(grammar, override_stop_tokens=[ord("x"), STOP - 1])
+        assert raised.value.code == "grammar-unspellable"
 
 
 def test_a_budget_that_is_too_small_is_refused() -> None:
