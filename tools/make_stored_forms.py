@@ -4,7 +4,7 @@ The folder of a version is made once, when the version is new, and kept: those o
 what `DeserializeVersionError` is tested with. Forms with masks, NAME.masks.bin, lie there as well
 and have a version of their own; their masks count for one version of the package only. A second run
 for the same version writes these again, from the grammars that lie there, and the seeds of the fuzz
-target. The vocabulary and the sources are in this file and must not change;
+targets. The vocabulary and the sources are in this file and must not change;
 tests/unit/api/test_api_stored_files.py reads both.
 
 Usage: python tools/make_stored_forms.py
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "data" / "stored"
-#: Seeds of the fuzz target: bodies without their envelopes, of its own vocabulary.
-SEEDS = Path(__file__).resolve().parent.parent / "cpp" / "fuzz" / "corpus" / "stored"
+#: Seeds of the fuzz targets: bodies without their envelopes, of their own vocabulary, and IR.
+SEEDS = Path(__file__).resolve().parent.parent / "cpp" / "fuzz" / "corpus"
 WORDS = ('{"', '":', '", "', "name", "true", "12", "ab", "]}")
 FUZZ_WORDS = ('":', '","', '{"', "}}", "]]", "  ", "ab", "true", "\\u")
 #: What is read before masks are stored.
@@ -112,10 +112,12 @@ def main() -> None:
         kept = compiler.compile_grammar(Grammar.deserialize_json(text))
         assert kept.serialize() == plain.read_bytes()
         (folder / f"{name}.masks.bin").write_bytes(with_masks(name, kept))
-    SEEDS.mkdir(parents=True, exist_ok=True)
+    for target in ("stored", "ir"):
+        (SEEDS / target).mkdir(parents=True, exist_ok=True)
     for name, compiled in compile_all(new_compiler(fuzz_vocabulary())).items():
-        (SEEDS / name).write_bytes(compiled.serialize()[64:])
-        (SEEDS / f"{name}.masks").write_bytes(with_masks(name, compiled)[64:])
+        (SEEDS / "stored" / name).write_bytes(compiled.serialize()[64:])
+        (SEEDS / "stored" / f"{name}.masks").write_bytes(with_masks(name, compiled)[64:])
+        (SEEDS / "ir" / name).write_bytes(compiled.grammar.ir)
 
 
 if __name__ == "__main__":
