@@ -42,6 +42,7 @@ std::shared_ptr<CompiledGrammar> compile(
 nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) {
   const maskwright::CompiledCounters counts = grammar.counters();
   nb::typed<nb::dict, nb::str, nb::int_> result;
+  result["frames"] = counts.frames;
   result["states"] = counts.states;
   result["rows"] = counts.rows;
   result["positions"] = counts.positions;
@@ -119,7 +120,7 @@ void register_compiled(nb::module_& m) {
       .def("use_mask_table", &CompiledGrammar::use_mask_table, nb::arg("table"),
            "Take ids from a table of the same vocabulary, before any was asked for.")
       .def("counters", &counters,
-           "Counts of what was built so far: states, rows, positions, searched_places, "
+           "Counts of what was built so far: frames, states, rows, positions, searched_places, "
            "budget_searches, budget_walks, masks, shared_masks, mask_bytes, cold_walks, "
            "visited_nodes.");
   nb::class_<StopFlag>(m, "StopFlag",

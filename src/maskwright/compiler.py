@@ -365,7 +365,7 @@ class GrammarCompiler:
             compiled._core.counters()  # noqa: SLF001  of this package
             for compiled in self._cache.values()
         ]
-        names = ("states", "masks", "cold_walks", "visited_nodes")
+        names = ("frames", "states", "masks", "cold_walks", "visited_nodes")
         totals = {name: sum(counts[name] for counts in counters) for name in names}
         tokenizer_bytes = self._tokenizer_info._memory_bytes  # noqa: SLF001  of this package
         precomputing = 0 if self._precomputer is None else self._precomputer.in_flight()

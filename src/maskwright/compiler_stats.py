@@ -23,6 +23,7 @@ class CompilerStats:
             too, but no entries. Nobody waits for one: ``in_flight`` is 0.
         tokenizer_bytes: Memory of the vocabulary and of the masks that its compilers have in
             common, which no limit counts.
+        frames: Rules of all cached grammars, and kinds of JSON values that their schemas tell apart.
         states: States of all cached grammars.
         masks: Masks that they keep or refer to.
         cold_walks: Walks over the token trie that were needed for those.
@@ -38,6 +39,7 @@ class CompilerStats:
     grammars: CacheStats
     shared_masks: CacheStats
     tokenizer_bytes: int
+    frames: int
     states: int
     masks: int
     cold_walks: int

@@ -79,6 +79,8 @@ uint32_t JsonMachine::blame(uint32_t json_expr) {
 
 void JsonMachine::forget_outlines() { impl_->tables.targets.forget_outlines(); }
 
+uint32_t JsonMachine::num_targets() const { return impl_->tables.targets.size(); }
+
 std::size_t JsonMachine::memory_bytes() const {
   const Impl& impl = *impl_;
   return heap_block(sizeof(Impl)) + impl.tables.memory_bytes() +

@@ -89,6 +89,7 @@ class TargetTable {
   // The conjunction of `words`, in order of mention. Ids are dense.
   uint32_t intern(uint32_t options, std::span<const uint32_t> words);
   uint32_t options(uint32_t target) const { return targets_.get(target)[0]; }
+  uint32_t size() const { return static_cast<uint32_t>(targets_.size()); }
 
   // The clauses of a target: lists of leaves, each list once. A leaf is a word of an assertion
   // node (an ENUM with kScalarPart stands for its scalars only) or a derived leaf; kNegated only

@@ -189,8 +189,13 @@ StorableMasks CompiledGrammar::storable_masks() const {
 
 CompiledCounters CompiledGrammar::counters() const {
   const std::lock_guard lock(mutex_);
-  return {store_.num_states(), store_.num_rows(),        rules_->num_positions(),
-          searched_places_,    completions_->searches(), completions_->walks(),
+  return {ir_.num_rules() + (json_ == nullptr ? 0 : json_->num_targets()),
+          store_.num_states(),
+          store_.num_rows(),
+          rules_->num_positions(),
+          searched_places_,
+          completions_->searches(),
+          completions_->walks(),
           masks_->counters()};
 }
 

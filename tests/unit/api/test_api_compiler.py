@@ -196,11 +196,23 @@ def test_stats(compiler):
     GrammarMatcher(compiled).fill_next_token_bitmask(np.zeros((1, 3), dtype=np.int32))
     after = compiler.stats()
     assert before.tokenizer_bytes == after.tokenizer_bytes > 0
+    assert before.frames == after.frames == 1
     assert before.masks == before.cold_walks == 0
     assert after.masks >= 1
     assert after.cold_walks >= 1
     assert after.visited_nodes >= 26
     assert after.states >= before.states > 0
+
+
+def test_stats_count_values_that_differ(compiler):
+    schema = {"properties": {"a": {"type": "integer"}, "b": {"type": "integer", "title": "B"}}}
+    frames = []
+    for other in ("integer", "boolean"):
+        schema["properties"]["c"] = {"type": other}
+        compiler.clear_cache()
+        compiler.compile_json_schema(schema)
+        frames.append(compiler.stats().frames)
+    assert frames[1] == frames[0] + 1
 
 
 def test_errors_are_not_kept(compiler):

@@ -49,6 +49,8 @@ class JsonMachine {
 
   // Drops what only target() and productive() use, once the grammar is compiled.
   void forget_outlines();
+  // Of those that were asked for so far.
+  uint32_t num_targets() const;
   std::size_t memory_bytes() const;
 
  private:

@@ -27,6 +27,7 @@ struct CompileLimits {
 };
 
 struct CompiledCounters {
+  uint64_t frames = 0;  // rules, and targets of JSON values
   uint64_t states = 0;
   uint64_t rows = 0;
   uint64_t positions = 0;
