@@ -189,9 +189,14 @@ StorableMasks CompiledGrammar::storable_masks() const {
 
 CompiledCounters CompiledGrammar::counters() const {
   const std::lock_guard lock(mutex_);
-  return {store_.num_states(), store_.num_rows(),        rules_->num_positions(),
-          searched_places_,    completions_->searches(), completions_->walks(),
-          masks_->counters()};
+  return {store_.num_states(),       store_.num_rows(),        rules_->num_positions(),
+          searched_places_,          completions_->searches(), completions_->walks(),
+          completions_->most_work(), masks_->counters()};
+}
+
+void CompiledGrammar::bound_budget_work(uint32_t max_work) {
+  const std::lock_guard lock(mutex_);
+  completions_->bound_work(max_work);
 }
 
 }  // namespace maskwright

@@ -1,14 +1,18 @@
-// Budgets of texts with member names, or strings of arrays, that must not come again. Both are
-// called names here.
+// Budgets of texts with member names, or items of arrays, that must not come again. Both are called
+// names here.
 //
 // Idea: the shortest text is found without the names that are there, so those in it may be there
 // already. One that is made longer by d of n letters is new if n^d is more than the number of names
 // there are. So the number of tokens depends on how many there are and not on what they are, and is
 // the same behind all characters of a name: near the end thousands of tokens are judged as one.
 //
+// An item that is no string takes the letters in a string inside it, the last one of any letters:
+// what differs in a part differs. Parts that must differ themselves, in arrays in arrays, have no
+// letters to spare.
+//
 // The letters must lead nowhere else: behind them the name must be where all of them lead back to.
-// A letter leads there (`enters`) where listed names might follow. Where no letter does, or names
-// may run out, a search must do (completions.cpp).
+// A letter leads there (`Pad::enter`) where listed names might follow. Where no letter does, or
+// names may run out, a search must do (completions.cpp).
 
 #include <algorithm>
 #include <string_view>
@@ -140,6 +144,40 @@ std::optional<std::string> Completions::enter_letters(ConfigSet& set) {
   return std::nullopt;
 }
 
+// The place of the last quotation mark of [begin, end) before which all letters lead back. The
+// configurations are at `at`; they are left at `end`. `text` ends early where it can't be read.
+std::optional<uint32_t> Completions::last_free_quote(ConfigSet& set, std::string_view text,
+                                                     uint32_t at, const Repeat& item) {
+  std::optional<uint32_t> found;
+  while (at < item.end) {
+    const auto quote = static_cast<uint32_t>(std::min<std::size_t>(text.find('"', at), item.end));
+    if (!follow(set, text.substr(at, quote - at))) return std::nullopt;
+    if (quote == item.end) return found;
+    if (quote >= item.begin && reads_letters(set)) found = quote;
+    if (!follow(set, text.substr(quote, 1))) return std::nullopt;
+    at = quote + 1;
+  }
+  return found;
+}
+
+// Of names, and of strings, what leads to their letters comes before their quotation mark.
+std::optional<Completions::Pad> Completions::find_pad(ConfigSet& set, std::string_view text,
+                                                      uint32_t& at, const Repeat& repeat) {
+  if (repeat.end <= at) return std::nullopt;  // inside of another one
+  const uint32_t begin = std::exchange(at, repeat.end);
+  Pad pad;
+  if (repeat.begin + 1 == repeat.end && text[repeat.begin] == '"') {
+    if (!follow(set, text.substr(begin, repeat.begin - begin))) return std::nullopt;
+    auto enter = enter_letters(set);
+    if (!enter.has_value() || !follow(set, "\"")) return std::nullopt;
+    return Pad{repeat.begin, std::move(*enter)};
+  }
+  const auto quote = last_free_quote(set, text, begin, repeat);
+  if (!quote.has_value()) return std::nullopt;
+  pad.at = *quote;
+  return pad;
+}
+
 const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, bool first_is_new) {
   auto& known = loose.padding[first_is_new ? 1 : 0];
   if (known.has_value()) return *known;
@@ -148,31 +186,27 @@ const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, b
   arena_.regs().set_memory(Memory::kIgnored);
   ConfigSet set;
   set.assign(configs(loose_at));
-  std::size_t at = 0;
-  bool reads = true;
-  for (const uint32_t name : loose.doubts.names) {
-    std::optional<std::string> enters = std::string();
-    if (!first_is_new || !padding.enters.empty()) {
-      reads = reads && follow(set, text.substr(at, name - at));
-      at = name;
-      if (reads) enters = enter_letters(set);
-      reads = reads && enters.has_value();
-    }
-    padding.enters.push_back(enters.value_or(""));
+  uint32_t at = 0;
+  bool found = true;
+  const std::span<const Repeat> repeats(loose.doubts.repeats);
+  for (const Repeat& repeat : first_is_new ? repeats.subspan(1) : repeats) {
+    auto pad = find_pad(set, text, at, repeat);
+    found = pad.has_value();
+    if (!found) break;
+    padding.pads.push_back(std::move(*pad));
   }
-  const std::span<const uint32_t> cuts(loose.doubts.names);
-  padding.tokens = count_parts(text, first_is_new ? cuts.subspan(1) : cuts);
-  padding.possible = reads && follow(set, text.substr(at)) && close(set);
+  padding.possible = found && follow(set, text.substr(at)) && close(set);
+  if (padding.possible) padding.tokens = count_parts(text, padding.pads);
   arena_.regs().set_memory(Memory::kExact);
   return known.emplace(std::move(padding));
 }
 
-// So many tokens spell the parts of the text between the ascending cuts.
-uint32_t Completions::count_parts(std::string_view text, std::span<const uint32_t> cuts) {
+// So many tokens spell the parts of the text between the pads.
+uint32_t Completions::count_parts(std::string_view text, std::span<const Pad> pads) {
   uint32_t tokens = 0;
   std::size_t at = 0;
-  for (std::size_t i = 0; i <= cuts.size(); ++i) {
-    const std::size_t end = i == cuts.size() ? text.size() : cuts[i];
+  for (std::size_t i = 0; i <= pads.size(); ++i) {
+    const std::size_t end = i == pads.size() ? text.size() : pads[i].at;
     const uint32_t part = speller_.count(text.substr(at, end - at));
     if (part == kUnbounded) return kUnbounded;
     tokens += part;
@@ -181,42 +215,81 @@ uint32_t Completions::count_parts(std::string_view text, std::span<const uint32_
   return tokens;
 }
 
-// The tokens that complete the text with longer names, where so many are remembered.
-uint32_t Completions::padded_tokens(const Loose& loose, const Padding& padding,
-                                    uint32_t names) const {
-  if (padding.tokens == kUnbounded) return kUnbounded;
-  uint32_t letters = 0;
-  for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {
-    if (names + i == 0) continue;
-    letters += static_cast<uint32_t>(padding.enters[i].size()) + letters_for(names + i);
+// How the place's text can be padded, so that it is none that is there. Takes no search for itself.
+std::optional<Completions::Named> Completions::named(Place at) {
+  if (const auto alone = named_alone(at)) return alone;
+  const Place loose_at = loose_place(at);
+  Loose& found = loose(loose_at);
+  const uint32_t names = remembered(at);
+  // The first item may be a new one already, whatever the letters in it are.
+  if (!may_be_padded(found) || names == 0 || !padding(loose_at, found, true).possible ||
+      !reads_first(at, loose_text(loose_at).bytes, found.doubts.repeats[0].end)) {
+    return std::nullopt;
   }
-  return padding.tokens + letters;
+  return Named{&padding(loose_at, found, true), names + 1, 1};
+}
+
+// The same by the loosened configurations and the number of names alone.
+std::optional<Completions::Named> Completions::named_alone(Place at) {
+  const Place loose_at = loose_place(at);
+  Loose& found = loose(loose_at);
+  if (!may_be_padded(found)) return std::nullopt;
+  const uint32_t names = remembered(at);
+  const Padding& all = padding(loose_at, found, names == 0);
+  if (!all.possible) return std::nullopt;
+  return names == 0 ? Named{&all, 1, 1} : Named{&all, names, 0};
+}
+
+bool Completions::may_be_padded(const Loose& loose) const {
+  return bytes_suffice_ && loose.tokens != kUnbounded && loose.doubts.others == 0 &&
+         !loose.doubts.repeats.empty();
+}
+
+// Whether the place reads the text up to where its first doubt is over.
+bool Completions::reads_first(Place at, std::string_view text, uint32_t end) {
+  ConfigSet set;
+  set.assign(configs(at));
+  // What follows an item says whether that has ended.
+  if (!follow(set, text.substr(0, end + 1))) return false;
+  return end < text.size() || close(set);
+}
+
+// The tokens that complete the padded text.
+uint32_t Completions::padded_tokens(const Named& named) const {
+  if (named.padding->tokens == kUnbounded) return kUnbounded;
+  uint32_t letters = 0;
+  uint32_t before = named.before;
+  for (const Pad& pad : named.padding->pads) {
+    letters += static_cast<uint32_t>(pad.enter.size()) + letters_for(before++);
+  }
+  return named.padding->tokens + letters;
 }
 
 // A plan of no more tokens than that.
-std::optional<Completions::Plan> Completions::padded_plan(Place at, const Padding& padding,
-                                                          uint32_t names) {
+std::optional<Completions::Plan> Completions::padded_plan(Place at, const Named& named) {
   const ShortestTexts::Text loose = loose_text(loose_place(at));
   ConfigSet set;
   set.assign(configs(at));
   std::string text;
   std::size_t done = 0;
-  for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {
-    if (names + i == 0) continue;
-    const uint32_t name = loose.doubts.names[i];
-    std::string part = loose.bytes.substr(done, name - done) + padding.enters[i];
-    done = name;
+  for (uint32_t i = 0; i < named.padding->pads.size(); ++i) {
+    const Pad& pad = named.padding->pads[i];
+    const uint32_t end = loose.doubts.repeats[i + named.skipped].end;
+    const std::string part = loose.bytes.substr(done, pad.at - done) + pad.enter;
     if (!follow(set, part)) return std::nullopt;
-    const uint32_t digits = letters_for(names + i);
+    const std::string rest = loose.bytes.substr(pad.at, end - pad.at);
+    const uint32_t before = named.before + i;
+    const uint32_t digits = letters_for(before);
     const auto ends = [&](const std::string& letters) {
       ConfigSet after = set;
-      return follow(after, letters + '"');
+      return follow(after, letters + rest);
     };
     uint64_t number = 0;
-    while (number <= names + i && !ends(letters_of(number, digits))) ++number;
+    while (number <= before && !ends(letters_of(number, digits))) ++number;
     const std::string letters = letters_of(number, digits);
     if (!follow(set, letters)) return std::nullopt;
     text += part + letters;
+    done = pad.at;
   }
   text += loose.bytes.substr(done);
   auto plan = speller_.spell(text);

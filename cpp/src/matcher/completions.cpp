@@ -25,11 +25,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "matcher/text_search.h"
 #include "matcher/token_search.h"
 
 namespace maskwright {
 
-Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation)
+Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation,
+                         uint32_t max_work)
     : grammar_(grammar),
       store_(grammar.store()),
       vocabulary_(grammar.vocabulary()),
@@ -40,7 +42,8 @@ Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, ui
       speller_(vocabulary_, tokens_),
       texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kIgnored, kMaxPlaces),
       exact_texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kExact,
-                   kMaxExactPlaces) {}
+                   kMaxExactPlaces),
+      max_work_(max_work) {}
 
 // --- places -------------------------------------------------------------------------------------
 
@@ -132,39 +135,59 @@ ShortestTexts::Text Completions::loose_text(Place loose_at) {
 
 // Fewer tokens than those that spell the text, where these are few; or any where none do.
 const std::optional<Completions::Plan>& Completions::better_plan(Place loose_at, Loose& loose) {
-  if (std::exchange(loose.searched, true)) return loose.better;
-  if (loose.tokens != kUnbounded && (loose.tokens <= 1 || loose.tokens > kShort)) {
-    return loose.better;
-  }
+  if (std::exchange(loose.searched, true) || !may_be_better(loose)) return loose.better;
   arena_.regs().set_memory(Memory::kIgnored);
-  loose.better = TokenSearch(*this).find(loose_at, loose.tokens);
+  TokenSearch search(*this);
+  loose.better = search.find(loose_at, loose.tokens);
+  loose.work = search.nodes();
   arena_.regs().set_memory(Memory::kExact);
   return loose.better;
 }
 
 Completions::Known Completions::find_least(Place at) {
+  if (const auto padded = named(at)) return {padded_tokens(*padded), std::nullopt, true, 0};
   const Place loose_at = loose_place(at);
   Loose& found = loose(loose_at);
-  const bool spelled = found.tokens != kUnbounded;
-  if (spelled && found.doubts.others == 0 && !found.doubts.names.empty() && bytes_suffice_) {
-    const uint32_t names = remembered(at);
-    const Padding& longer = padding(loose_at, found, names == 0);
-    if (longer.possible) return {padded_tokens(found, longer, names), std::nullopt, true};
-  }
-  const auto known = [](Plan plan) {
-    const auto tokens = static_cast<uint32_t>(plan.size());
-    return Known{tokens, std::move(plan), false};
+  Known known;
+  const auto leads = [&](const Plan& plan) {
+    known.work += static_cast<uint32_t>(plan.size());
+    return completes(at, plan);
   };
-  const auto& better = better_plan(loose_at, found);
-  if (better && completes(at, *better)) return known(*better);
-  if (spelled && (found.doubts.none() || completes(at, spelled_plan(at))))
-    return {found.tokens, std::nullopt, false};
-  if (exact_texts_.length(configs(at), arena_).bytes != kUnbounded) {
-    auto plan = speller_.spell(exact_texts_.text(configs(at), arena_).bytes);
-    if (plan && completes(at, *plan)) return known(std::move(*plan));
+  if (const auto& better = better_plan(loose_at, found); better && leads(*better)) {
+    known.tokens = static_cast<uint32_t>(better->size());
+    known.plan = better;
+  } else if (found.tokens != kUnbounded && (found.doubts.none() || leads(spelled_plan(at)))) {
+    known.tokens = found.tokens;
+  } else {
+    search_exactly(at, found, known);
   }
-  if (auto plan = TokenSearch(*this).find(at, kUnbounded)) return known(std::move(*plan));
-  return {};
+  return known;
+}
+
+// Where no text that forgets what was read is known to lead to an end.
+void Completions::search_exactly(Place at, const Loose& loose, Known& known) {
+  const auto take = [&](std::optional<Plan> plan) {
+    if (!plan.has_value() || plan->size() >= known.tokens || !completes(at, *plan)) return;
+    known.tokens = static_cast<uint32_t>(plan->size());
+    known.work += known.tokens;
+    known.plan = std::move(plan);
+  };
+  TextSearch near(*this);
+  ++searches_;
+  const auto text = near.find(at);
+  known.work += near.reads();
+  if (text.has_value()) take(speller_.spell(*text));
+  const std::size_t least = loose.better.has_value() ? loose.better->size() : loose.tokens;
+  if (known.tokens <= least) return;
+  if (known.tokens == kUnbounded || known.tokens <= kShort) {
+    known.work += kMaxExactPlaces;
+    const uint32_t bytes = exact_texts_.length(configs(at), arena_).bytes;
+    if (bytes != kUnbounded) take(speller_.spell(exact_texts_.text(configs(at), arena_).bytes));
+  }
+  if (known.tokens != kUnbounded || bytes_suffice_) return;
+  TokenSearch tokens(*this);
+  take(tokens.find(at, kUnbounded));
+  known.work += tokens.nodes();
 }
 
 Completions::Known& Completions::least(Place at) {
@@ -176,10 +199,8 @@ Completions::Known& Completions::least(Place at) {
 const Completions::Plan& Completions::plan(Place at) {
   Known& known = least(at);
   if (known.plan.has_value()) return *known.plan;
-  if (known.by_names) {
-    Loose& found = loose(loose_place(at));
-    const uint32_t names = remembered(at);
-    known.plan = padded_plan(at, padding(loose_place(at), found, names == 0), names);
+  if (known.padded) {
+    known.plan = padded_plan(at, *named(at));
   } else if (known.tokens != kUnbounded) {
     known.plan = spelled_plan(at);
   }
@@ -205,18 +226,18 @@ uint32_t Completions::sure_bytes(Place at) {
   return length.sure ? length.bytes : kUnbounded;
 }
 
-uint32_t Completions::most_tokens(Place at) {
-  if (bytes_suffice_) {
-    if (const uint32_t bytes = sure_bytes(at); bytes != kUnbounded) return bytes;
-  }
-  return least_tokens(at);
+Completions::Quick Completions::quick(Place at) {
+  if (const auto padded = named(at)) return {padded_tokens(*padded), true};
+  const Loose& found = loose(loose_place(at));
+  if (!found.doubts.none() || found.tokens == kUnbounded) return {kUnbounded, false};
+  return {found.tokens, !may_be_better(found)};
 }
 
-bool Completions::fits(Place at, uint32_t left) {
-  if (most_tokens(at) <= left) return true;
-  const Loose& found = loose(loose_place(at));
-  if (found.doubts.none() && found.tokens <= left) return true;
-  return least_tokens(at) <= left;
+std::optional<bool> Completions::clearly_fits(Place at, uint32_t left) {
+  if (bytes_suffice_ && sure_bytes(at) <= left) return true;
+  const Quick most = quick(at);
+  if (most.tokens <= left) return true;
+  return most.least ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace maskwright

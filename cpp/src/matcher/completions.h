@@ -29,9 +29,12 @@ class Completions {
   using Place = uint32_t;
   using Plan = std::vector<uint32_t>;  // tokens that complete a text
   static constexpr Place kNoPlace = 0xFFFFFFFF;
+  static constexpr uint32_t kMaxWork = 30'000;
 
   // `generation`: the places of another one mean nothing here.
-  Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation);
+  // max_work: of each mask, see budget_walk.h.
+  Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation,
+              uint32_t max_work = kMaxWork);
 
   uint64_t generation() const { return generation_; }
   const std::vector<uint32_t>& stop_ids() const { return tokens_.stop_ids(); }
@@ -47,13 +50,17 @@ class Completions {
   uint32_t least_tokens(Place at) { return least(at).tokens; }
   // So many do, the first of them first; empty if none are known.
   const Plan& plan(Place at);
-  bool fits(Place at, uint32_t left);
+  bool fits(Place at, uint32_t left) {
+    return clearly_fits(at, left).value_or(false) || least_tokens(at) <= left;
+  }
   // Known to be: `left` fits behind any token.
   bool all_fit(Place at, uint32_t left);
+  // Whether `left` fits, if that can be said without a search for this place; none if it takes one.
+  std::optional<bool> clearly_fits(Place at, uint32_t left);
 
   // --- masks (completion_masks.cpp)
-  // The row that drop_beyond() made of the place's mask; false if that was not asked for.
-  bool copy_mask(Place at, uint32_t left, std::span<uint32_t> row) const;
+  // The row that drop_beyond() made of the place's mask; null if that was not asked for.
+  const std::vector<uint32_t>* mask(Place at, uint32_t left) const;
   // Clears the tokens behind which so many do not fit.
   void drop_beyond(Place at, uint32_t left, std::span<uint32_t> row);
 
@@ -62,12 +69,15 @@ class Completions {
   uint64_t searches() const { return searches_ + texts_.searches() + exact_texts_.searches(); }
   // For masks.
   uint64_t walks() const { return walks_; }
+  // The most work of a walk, as BudgetWalk counts it.
+  uint32_t most_work() const { return most_work_; }
   // Grows with what is known.
   std::size_t size() const;
   std::size_t memory_bytes() const;
 
  private:
   friend class BudgetWalk;
+  friend class TextSearch;
   friend class TokenSearch;
   using Memory = RegisterPool::Memory;
   static constexpr uint32_t kMaxPlaces = 30000;
@@ -78,15 +88,27 @@ class Completions {
   struct Known {
     uint32_t tokens = kUnbounded;
     std::optional<Plan> plan;  // none yet where it spells the shortest text, with longer names
-    bool by_names = false;     // it depends on loosened configurations and the number of names only
+    bool padded = false;       // they spell the padded text (completion_names.cpp)
+    uint32_t work = 0;         // that it took to find them: bytes and nodes that were read
     std::size_t memory_bytes() const { return heap_bytes(plan); }
   };
-  // How names are made longer until they are none that is there.
+  // Where letters make a name, or an item, another one than those that are there.
+  struct Pad {
+    uint32_t at = 0;    // in the text
+    std::string enter;  // what leads to where any letters may follow
+    std::size_t memory_bytes() const { return heap_bytes(enter); }
+  };
   struct Padding {
     bool possible = false;
-    std::vector<std::string> enters;  // per doubt: what leads to where any letters may follow
-    uint32_t tokens = kUnbounded;     // that spell the text but for what makes names longer
-    std::size_t memory_bytes() const { return heap_bytes(enters); }
+    std::vector<Pad> pads;         // of the doubts, but for those that are none
+    uint32_t tokens = kUnbounded;  // that spell the text but for what the pads add
+    std::size_t memory_bytes() const { return heap_bytes(pads); }
+  };
+  // A padding of the text of a place.
+  struct Named {
+    const Padding* padding;
+    uint32_t before;   // so many are there before the first of its pads
+    uint32_t skipped;  // doubts before that
   };
   // Of loosened configurations.
   struct Loose {
@@ -94,6 +116,7 @@ class Completions {
     Doubts doubts;
     std::optional<Plan> better;  // of fewer tokens
     bool searched = false;
+    uint32_t work = 0;                              // of that
     std::array<std::optional<Padding>, 2> padding;  // [1]: the first name needs none
     std::size_t memory_bytes() const { return heap_bytes(doubts, better, padding); }
   };
@@ -120,6 +143,11 @@ class Completions {
   Place loose_place(Place at);
   Loose& loose(Place loose_at);
   const std::optional<Plan>& better_plan(Place loose_at, Loose& loose);
+  // A search might find one.
+  static bool may_be_better(const Loose& loose) {
+    return loose.tokens == kUnbounded || (loose.tokens > 1 && loose.tokens <= kShort);
+  }
+  void search_exactly(Place at, const Loose& loose, Known& known);
   // The shortest text, which is known.
   ShortestTexts::Text loose_text(Place loose_at);
   Plan spelled_plan(Place at);
@@ -127,8 +155,13 @@ class Completions {
   uint32_t sure_bytes(Place at);
   uint32_t bytes_left(Place at) { return shortest(at).bytes; }
   ShortestTexts::Length shortest(Place at);
-  // Not below least_tokens().
-  uint32_t most_tokens(Place at);
+  // So many do for sure, as far as can be said without a search for this place. Not below
+  // least_tokens(), and the same if `least`.
+  struct Quick {
+    uint32_t tokens;
+    bool least;
+  };
+  Quick quick(Place at);
 
   // Of names that must not come again (completion_names.cpp).
   void note_stacks();
@@ -137,10 +170,18 @@ class Completions {
   bool follow(ConfigSet& set, std::string_view text);
   bool reads_letters(const ConfigSet& set);
   std::optional<std::string> enter_letters(ConfigSet& set);
+  std::optional<uint32_t> last_free_quote(ConfigSet& set, std::string_view text, uint32_t at,
+                                          const Repeat& item);
+  std::optional<Pad> find_pad(ConfigSet& set, std::string_view text, uint32_t& at,
+                              const Repeat& repeat);
   const Padding& padding(Place loose_at, Loose& loose, bool first_is_new);
-  uint32_t count_parts(std::string_view text, std::span<const uint32_t> cuts);
-  uint32_t padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const;
-  std::optional<Plan> padded_plan(Place at, const Padding& padding, uint32_t names);
+  uint32_t count_parts(std::string_view text, std::span<const Pad> pads);
+  bool may_be_padded(const Loose& loose) const;
+  std::optional<Named> named(Place at);
+  std::optional<Named> named_alone(Place at);
+  bool reads_first(Place at, std::string_view text, uint32_t end);
+  uint32_t padded_tokens(const Named& named) const;
+  std::optional<Plan> padded_plan(Place at, const Named& named);
 
   // Masks (completion_masks.cpp).
   Reach reach_key(Place at);
@@ -179,6 +220,8 @@ class Completions {
   std::vector<uint32_t> names_;
   uint64_t searches_ = 0;
   uint64_t walks_ = 0;
+  uint32_t max_work_;
+  uint32_t most_work_ = 0;
 };
 
 }  // namespace maskwright
