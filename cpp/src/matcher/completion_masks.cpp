@@ -113,7 +113,8 @@ Completions::Place Completions::without_names(Place at) {
   const bool recorded = state.family == FamilyId::kRecord;
   if ((state.flags & kGuarded) == 0 && !recorded) return at;
   const Target plain = forgotten(store_, {config.state, config.reg}, arena_);
-  if (recorded && store_.state(plain.state).family != FamilyId::kString) return at;
+  const FamilyId family = store_.state(plain.state).family;
+  if (recorded && family != FamilyId::kString && family != FamilyId::kKey) return at;
   config.state = plain.state;
   config.reg = plain.reg;
   const Place without = intern({&config, 1});

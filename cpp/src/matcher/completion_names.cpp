@@ -7,8 +7,9 @@
 // the same behind all characters of a name: near the end thousands of tokens are judged as one.
 //
 // An item that is no string takes the letters in a string inside it, the last one of any letters:
-// what differs in a part differs. Parts that must differ themselves, in arrays in arrays, have no
-// letters to spare.
+// what differs in a part differs. If it has none, an item that does, or a whole number of any
+// digits, comes in its place (text_search.h). Parts that must differ themselves, in arrays in
+// arrays, have no letters to spare.
 //
 // The letters must lead nowhere else: behind them the name must be where all of them lead back to.
 // A letter leads there (`Pad::enter`) where listed names might follow. Where no letter does, or
@@ -20,6 +21,7 @@
 
 #include "maskwright/support/sorted_set.h"
 #include "matcher/completions.h"
+#include "matcher/text_search.h"
 
 namespace maskwright {
 
@@ -27,18 +29,20 @@ namespace {
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-// So many letters make more names than there are.
-uint32_t letters_for(uint32_t names) {
-  uint32_t digits = 1;
-  for (uint64_t many = kLetters.size(); many <= names; many *= kLetters.size()) ++digits;
-  return digits;
+constexpr std::string_view kDigits = "123456789";  // zeros at the end may lead elsewhere
+
+// So many of the letters make more names than there are.
+uint32_t length_for(uint32_t names, std::string_view letters) {
+  uint32_t length = 1;
+  for (uint64_t many = letters.size(); many <= names; many *= letters.size()) ++length;
+  return length;
 }
 
-// The letters of the number, so many.
-std::string letters_of(uint64_t number, uint32_t digits) {
+// The number in these letters, so many.
+std::string spelled(uint64_t number, std::string_view letters, uint32_t length) {
   std::string text;
-  for (uint32_t i = 0; i < digits; ++i, number /= kLetters.size()) {
-    text += kLetters[number % kLetters.size()];
+  for (uint32_t i = 0; i < length; ++i, number /= letters.size()) {
+    text += letters[number % letters.size()];
   }
   return text;
 }
@@ -131,6 +135,14 @@ bool Completions::reads_letters(const ConfigSet& set) {
   return follow(after, kLetters.substr(0, 1)) && after.size() == 1 && after[0] == set[0];
 }
 
+// In a number that goes on with any digits.
+bool Completions::reads_digits(const ConfigSet& set) {
+  return std::ranges::all_of(kDigits, [&](const char& digit) {
+    ConfigSet after = set;
+    return follow(after, {&digit, 1}) && std::ranges::equal(after.configs(), set.configs());
+  });
+}
+
 // What must come before the letters; nothing if no such place is near.
 std::optional<std::string> Completions::enter_letters(ConfigSet& set) {
   if (reads_letters(set)) return std::string();
@@ -144,38 +156,55 @@ std::optional<std::string> Completions::enter_letters(ConfigSet& set) {
   return std::nullopt;
 }
 
-// The place of the last quotation mark of [begin, end) before which all letters lead back. The
-// configurations are at `at`; they are left at `end`. `text` ends early where it can't be read.
-std::optional<uint32_t> Completions::last_free_quote(ConfigSet& set, std::string_view text,
-                                                     uint32_t at, const Repeat& item) {
-  std::optional<uint32_t> found;
+// The last quotation mark of the item before which all letters lead back. The configurations are at
+// `at`, and then at the item's end.
+std::optional<Completions::Pad> Completions::pad_in_string(ConfigSet& set, std::string_view text,
+                                                           uint32_t at, const Repeat& item) {
+  std::optional<Pad> pad;
   while (at < item.end) {
     const auto quote = static_cast<uint32_t>(std::min<std::size_t>(text.find('"', at), item.end));
     if (!follow(set, text.substr(at, quote - at))) return std::nullopt;
-    if (quote == item.end) return found;
-    if (quote >= item.begin && reads_letters(set)) found = quote;
+    if (quote == item.end) return pad;
+    if (quote >= item.begin && reads_letters(set)) pad = Pad{quote, quote, {}, {}, false};
     if (!follow(set, text.substr(quote, 1))) return std::nullopt;
     at = quote + 1;
   }
-  return found;
+  return pad;
 }
 
-// Of names, and of strings, what leads to their letters comes before their quotation mark.
+// Letters in the item, or another item in its place.
+std::optional<Completions::Pad> Completions::pad_item(ConfigSet& set, std::string_view text,
+                                                      uint32_t begin, const Repeat& item) {
+  const bool whole = item.begin > begin && item.end < text.size();
+  if (whole && !follow(set, text.substr(begin, item.begin - begin))) return std::nullopt;
+  const Place start = whole ? intern(set.configs()) : kNoPlace;
+  auto pad = pad_in_string(set, text, whole ? item.begin : begin, item);
+  if (pad.has_value() || !whole) return pad;
+  ConfigSet after = set;
+  if (!follow(after, text.substr(item.end, 1))) return std::nullopt;
+  pad = TextSearch(*this).find_pad(start, intern(after.configs()));
+  if (!pad.has_value()) return std::nullopt;
+  pad->at = item.begin;
+  pad->end = item.end;
+  return pad;
+}
+
+// What leads to the letters of a name, and of a string, comes before its quotation mark.
+std::optional<Completions::Pad> Completions::pad_name(ConfigSet& set, const Repeat& name) {
+  auto enter = enter_letters(set);
+  if (!enter.has_value() || !follow(set, "\"")) return std::nullopt;
+  return Pad{name.begin, name.begin, std::move(*enter), {}, false};
+}
+
+// From `at`, to where the doubt is over.
 std::optional<Completions::Pad> Completions::find_pad(ConfigSet& set, std::string_view text,
                                                       uint32_t& at, const Repeat& repeat) {
   if (repeat.end <= at) return std::nullopt;  // inside of another one
   const uint32_t begin = std::exchange(at, repeat.end);
-  Pad pad;
-  if (repeat.begin + 1 == repeat.end && text[repeat.begin] == '"') {
-    if (!follow(set, text.substr(begin, repeat.begin - begin))) return std::nullopt;
-    auto enter = enter_letters(set);
-    if (!enter.has_value() || !follow(set, "\"")) return std::nullopt;
-    return Pad{repeat.begin, std::move(*enter)};
-  }
-  const auto quote = last_free_quote(set, text, begin, repeat);
-  if (!quote.has_value()) return std::nullopt;
-  pad.at = *quote;
-  return pad;
+  const bool is_name = repeat.begin + 1 == repeat.end && text[repeat.begin] == '"';
+  if (!is_name) return pad_item(set, text, begin, repeat);
+  if (!follow(set, text.substr(begin, repeat.begin - begin))) return std::nullopt;
+  return pad_name(set, repeat);
 }
 
 const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, bool first_is_new) {
@@ -201,16 +230,21 @@ const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, b
   return known.emplace(std::move(padding));
 }
 
-// So many tokens spell the parts of the text between the pads.
+// So many tokens spell the text but for the letters and digits.
 uint32_t Completions::count_parts(std::string_view text, std::span<const Pad> pads) {
   uint32_t tokens = 0;
-  std::size_t at = 0;
+  std::size_t done = 0;
+  std::string part;
   for (std::size_t i = 0; i <= pads.size(); ++i) {
     const std::size_t end = i == pads.size() ? text.size() : pads[i].at;
-    const uint32_t part = speller_.count(text.substr(at, end - at));
-    if (part == kUnbounded) return kUnbounded;
-    tokens += part;
-    at = end;
+    part += text.substr(done, end - done);
+    if (i != pads.size()) part += pads[i].enter;
+    const uint32_t more = speller_.count(part);
+    if (more == kUnbounded) return kUnbounded;
+    tokens += more;
+    if (i == pads.size()) break;
+    done = pads[i].end;
+    part = pads[i].leave;
   }
   return tokens;
 }
@@ -260,7 +294,7 @@ uint32_t Completions::padded_tokens(const Named& named) const {
   uint32_t letters = 0;
   uint32_t before = named.before;
   for (const Pad& pad : named.padding->pads) {
-    letters += static_cast<uint32_t>(pad.enter.size()) + letters_for(before++);
+    letters += length_for(before++, pad.digits ? kDigits : kLetters);
   }
   return named.padding->tokens + letters;
 }
@@ -271,30 +305,42 @@ std::optional<Completions::Plan> Completions::padded_plan(Place at, const Named&
   ConfigSet set;
   set.assign(configs(at));
   std::string text;
+  std::string part;
   std::size_t done = 0;
   for (uint32_t i = 0; i < named.padding->pads.size(); ++i) {
     const Pad& pad = named.padding->pads[i];
-    const uint32_t end = loose.doubts.repeats[i + named.skipped].end;
-    const std::string part = loose.bytes.substr(done, pad.at - done) + pad.enter;
+    part += loose.bytes.substr(done, pad.at - done) + pad.enter;
     if (!follow(set, part)) return std::nullopt;
-    const std::string rest = loose.bytes.substr(pad.at, end - pad.at);
-    const uint32_t before = named.before + i;
-    const uint32_t digits = letters_for(before);
-    const auto ends = [&](const std::string& letters) {
-      ConfigSet after = set;
-      return follow(after, letters + rest);
-    };
-    uint64_t number = 0;
-    while (number <= before && !ends(letters_of(number, digits))) ++number;
-    const std::string letters = letters_of(number, digits);
-    if (!follow(set, letters)) return std::nullopt;
-    text += part + letters;
-    done = pad.at;
+    text += part;
+    const auto letters = new_letters(set, pad, loose, named, i);
+    if (!letters.has_value() || !follow(set, *letters)) return std::nullopt;
+    text += *letters;
+    part = pad.leave;
+    done = pad.end;
   }
-  text += loose.bytes.substr(done);
+  text += part + loose.bytes.substr(done);
   auto plan = speller_.spell(text);
   if (!plan.has_value() || !completes(at, *plan)) return std::nullopt;
   return plan;
+}
+
+// Those that make the name or the item of a pad new, where the configurations are.
+std::optional<std::string> Completions::new_letters(const ConfigSet& set, const Pad& pad,
+                                                    const ShortestTexts::Text& loose,
+                                                    const Named& named, uint32_t index) {
+  const uint32_t end = loose.doubts.repeats[index + named.skipped].end;
+  const uint32_t next =
+      pad.end == end && pad.at != end ? 1 : 0;  // it tells that a number has ended
+  const std::string rest = pad.leave + loose.bytes.substr(pad.end, end - pad.end + next);
+  const std::string_view alphabet = pad.digits ? kDigits : kLetters;
+  const uint32_t before = named.before + index;
+  const uint32_t length = length_for(before, alphabet);
+  for (uint64_t number = 0; number <= before; ++number) {
+    std::string letters = spelled(number, alphabet, length);
+    ConfigSet after = set;
+    if (follow(after, letters + rest)) return letters;
+  }
+  return std::nullopt;
 }
 
 }  // namespace maskwright

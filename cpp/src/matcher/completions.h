@@ -29,7 +29,7 @@ class Completions {
   using Place = uint32_t;
   using Plan = std::vector<uint32_t>;  // tokens that complete a text
   static constexpr Place kNoPlace = 0xFFFFFFFF;
-  static constexpr uint32_t kMaxWork = 30'000;
+  static constexpr uint32_t kMaxWork = 20'000;
 
   // `generation`: the places of another one mean nothing here.
   // max_work: of each mask, see budget_walk.h.
@@ -92,11 +92,14 @@ class Completions {
     uint32_t work = 0;         // that it took to find them: bytes and nodes that were read
     std::size_t memory_bytes() const { return heap_bytes(plan); }
   };
-  // Where letters make a name, or an item, another one than those that are there.
+  // Where letters, or digits, make a name or an item another one than those that are there.
   struct Pad {
-    uint32_t at = 0;    // in the text
-    std::string enter;  // what leads to where any letters may follow
-    std::size_t memory_bytes() const { return heap_bytes(enter); }
+    uint32_t at = 0;      // in the text
+    uint32_t end = 0;     // where the text goes on
+    std::string enter;    // comes before them
+    std::string leave;    // and behind
+    bool digits = false;  // whole numbers
+    std::size_t memory_bytes() const { return heap_bytes(enter, leave); }
   };
   struct Padding {
     bool possible = false;
@@ -169,9 +172,13 @@ class Completions {
   uint32_t remembered(Place at);
   bool follow(ConfigSet& set, std::string_view text);
   bool reads_letters(const ConfigSet& set);
+  bool reads_digits(const ConfigSet& set);
   std::optional<std::string> enter_letters(ConfigSet& set);
-  std::optional<uint32_t> last_free_quote(ConfigSet& set, std::string_view text, uint32_t at,
-                                          const Repeat& item);
+  std::optional<Pad> pad_name(ConfigSet& set, const Repeat& name);
+  std::optional<Pad> pad_item(ConfigSet& set, std::string_view text, uint32_t begin,
+                              const Repeat& item);
+  std::optional<Pad> pad_in_string(ConfigSet& set, std::string_view text, uint32_t at,
+                                   const Repeat& item);
   std::optional<Pad> find_pad(ConfigSet& set, std::string_view text, uint32_t& at,
                               const Repeat& repeat);
   const Padding& padding(Place loose_at, Loose& loose, bool first_is_new);
@@ -182,6 +189,9 @@ class Completions {
   bool reads_first(Place at, std::string_view text, uint32_t end);
   uint32_t padded_tokens(const Named& named) const;
   std::optional<Plan> padded_plan(Place at, const Named& named);
+  std::optional<std::string> new_letters(const ConfigSet& set, const Pad& pad,
+                                         const ShortestTexts::Text& loose, const Named& named,
+                                         uint32_t index);
 
   // Masks (completion_masks.cpp).
   Reach reach_key(Place at);

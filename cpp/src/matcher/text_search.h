@@ -15,6 +15,7 @@
 #include <optional>
 #include <queue>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_set>
 #include <vector>
@@ -25,16 +26,21 @@ namespace maskwright {
 
 class TextSearch {
  public:
-  static constexpr uint32_t kMaxReads = 6000;
+  static constexpr uint32_t kMaxReads = 10'000;
 
   explicit TextSearch(Completions& known) : known_(known) {}
 
   std::optional<std::string> find(Completions::Place at);
+  // With Memory::kIgnored, from where an item begins that may be there already: texts before and
+  // behind any letters, or any digits, that make another item of each. `behind` is where the item
+  // that is there leads to with the byte that follows it.
+  std::optional<Completions::Pad> find_pad(Completions::Place at, Completions::Place behind);
   // Bytes that it tried.
   uint32_t reads() const { return reads_; }
 
  private:
-  static constexpr uint32_t kBytesOfEdge = 10;
+  static constexpr uint32_t kMaxPadReads = 1000;
+  static constexpr uint32_t kBytesOfEdge = 40;
 
   enum class Led : uint8_t { kNowhere, kOn, kToEnd };
   struct Visit {
@@ -44,16 +50,23 @@ class TextSearch {
     char byte;
   };
 
-  void visit(Completions::Place place, uint32_t from, char byte);
+  void visit(Completions::Place place, uint32_t from, char byte, bool first);
   bool expand(uint32_t index);
-  Led read(uint32_t index, uint8_t byte);
+  Led read(uint32_t index, uint8_t byte, bool first);
+  bool run(Completions::Place at);
+  bool leads_to_pad(uint32_t index, Completions::Place place, uint8_t byte);
   std::string text_to(uint32_t index) const;
 
   Completions& known_;
   uint32_t reads_ = 0;
+  uint32_t max_reads_ = kMaxReads;
+  // Of find_pad().
+  Completions::Place behind_ = Completions::kNoPlace;
+  uint32_t repeats_ = 0;  // at the beginning of the item: behind it there are fewer
+  Completions::Pad pad_;
   std::vector<Visit> visits_;
   std::unordered_set<Completions::Place> seen_;
-  using Rank = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;  // at last an index
+  using Rank = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;  // at last an index
   std::priority_queue<Rank, std::vector<Rank>, std::greater<>> waiting_;
 };
 
