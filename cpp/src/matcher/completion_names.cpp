@@ -8,8 +8,9 @@
 //
 // An item that is no string takes the letters in a string inside it, the last one of any letters:
 // what differs in a part differs. If it has none, an item that does, or a whole number of any
-// digits, comes in its place (text_search.h). Parts that must differ themselves, in arrays in
-// arrays, have no letters to spare.
+// digits, comes in its place (text_search.h). Where a part must differ itself, in arrays in arrays
+// or the name of a member, its letters serve both: there are enough of them for what is there of
+// each.
 //
 // The letters must lead nowhere else: behind them the name must be where all of them lead back to.
 // A letter leads there (`Pad::enter`) where listed names might follow. Where no letter does, or
@@ -165,7 +166,7 @@ std::optional<Completions::Pad> Completions::pad_in_string(ConfigSet& set, std::
     const auto quote = static_cast<uint32_t>(std::min<std::size_t>(text.find('"', at), item.end));
     if (!follow(set, text.substr(at, quote - at))) return std::nullopt;
     if (quote == item.end) return pad;
-    if (quote >= item.begin && reads_letters(set)) pad = Pad{quote, quote, {}, {}, false};
+    if (quote >= item.begin && reads_letters(set)) pad = Pad{quote, quote, {}, {}};
     if (!follow(set, text.substr(quote, 1))) return std::nullopt;
     at = quote + 1;
   }
@@ -193,7 +194,7 @@ std::optional<Completions::Pad> Completions::pad_item(ConfigSet& set, std::strin
 std::optional<Completions::Pad> Completions::pad_name(ConfigSet& set, const Repeat& name) {
   auto enter = enter_letters(set);
   if (!enter.has_value() || !follow(set, "\"")) return std::nullopt;
-  return Pad{name.begin, name.begin, std::move(*enter), {}, false};
+  return Pad{name.begin, name.begin, std::move(*enter), {}};
 }
 
 // From `at`, to where the doubt is over.
@@ -205,6 +206,22 @@ std::optional<Completions::Pad> Completions::find_pad(ConfigSet& set, std::strin
   if (!is_name) return pad_item(set, text, begin, repeat);
   if (!follow(set, text.substr(begin, repeat.begin - begin))) return std::nullopt;
   return pad_name(set, repeat);
+}
+
+// The pad of what is inside of an item makes the item a new one too.
+bool Completions::add_pad(ConfigSet& set, std::string_view text, uint32_t& at, const Repeat& repeat,
+                          std::vector<Pad>& pads) {
+  ConfigSet before = set;
+  const uint32_t begin = at;
+  if (auto pad = find_pad(set, text, at, repeat)) {
+    pads.push_back(std::move(*pad));
+    return true;
+  }
+  if (pads.empty() || pads.back().at < repeat.begin) return false;
+  ++pads.back().doubts;
+  std::swap(set, before);
+  at = repeat.end;
+  return follow(set, text.substr(begin, repeat.end - begin));
 }
 
 const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, bool first_is_new) {
@@ -219,10 +236,7 @@ const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, b
   bool found = true;
   const std::span<const Repeat> repeats(loose.doubts.repeats);
   for (const Repeat& repeat : first_is_new ? repeats.subspan(1) : repeats) {
-    auto pad = find_pad(set, text, at, repeat);
-    found = pad.has_value();
-    if (!found) break;
-    padding.pads.push_back(std::move(*pad));
+    found = found && add_pad(set, text, at, repeat, padding.pads);
   }
   padding.possible = found && follow(set, text.substr(at)) && close(set);
   if (padding.possible) padding.tokens = count_parts(text, padding.pads);
@@ -294,7 +308,8 @@ uint32_t Completions::padded_tokens(const Named& named) const {
   uint32_t letters = 0;
   uint32_t before = named.before;
   for (const Pad& pad : named.padding->pads) {
-    letters += length_for(before++, pad.digits ? kDigits : kLetters);
+    before += pad.doubts;
+    letters += length_for((before - 1) * pad.doubts, pad.digits ? kDigits : kLetters);
   }
   return named.padding->tokens + letters;
 }
@@ -307,12 +322,18 @@ std::optional<Completions::Plan> Completions::padded_plan(Place at, const Named&
   std::string text;
   std::string part;
   std::size_t done = 0;
-  for (uint32_t i = 0; i < named.padding->pads.size(); ++i) {
-    const Pad& pad = named.padding->pads[i];
+  uint32_t before = named.before;
+  uint32_t doubt = named.skipped;
+  for (const Pad& pad : named.padding->pads) {
     part += loose.bytes.substr(done, pad.at - done) + pad.enter;
     if (!follow(set, part)) return std::nullopt;
     text += part;
-    const auto letters = new_letters(set, pad, loose, named, i);
+    before += pad.doubts;
+    doubt += pad.doubts;
+    // The byte behind an item tells that it has ended.
+    const uint32_t end = loose.doubts.repeats[doubt - 1].end + 1;
+    const std::string rest = pad.leave + loose.bytes.substr(pad.end, end - pad.end);
+    const auto letters = new_letters(set, pad, (before - 1) * pad.doubts, rest);
     if (!letters.has_value() || !follow(set, *letters)) return std::nullopt;
     text += *letters;
     part = pad.leave;
@@ -324,21 +345,15 @@ std::optional<Completions::Plan> Completions::padded_plan(Place at, const Named&
   return plan;
 }
 
-// Those that make the name or the item of a pad new, where the configurations are.
+// Those of more than so many with which the configurations read the rest.
 std::optional<std::string> Completions::new_letters(const ConfigSet& set, const Pad& pad,
-                                                    const ShortestTexts::Text& loose,
-                                                    const Named& named, uint32_t index) {
-  const uint32_t end = loose.doubts.repeats[index + named.skipped].end;
-  const uint32_t next =
-      pad.end == end && pad.at != end ? 1 : 0;  // it tells that a number has ended
-  const std::string rest = pad.leave + loose.bytes.substr(pad.end, end - pad.end + next);
+                                                    uint32_t names, std::string_view rest) {
   const std::string_view alphabet = pad.digits ? kDigits : kLetters;
-  const uint32_t before = named.before + index;
-  const uint32_t length = length_for(before, alphabet);
-  for (uint64_t number = 0; number <= before; ++number) {
+  const uint32_t length = length_for(names, alphabet);
+  for (uint64_t number = 0; number <= names; ++number) {
     std::string letters = spelled(number, alphabet, length);
     ConfigSet after = set;
-    if (follow(after, letters + rest)) return letters;
+    if (follow(after, letters) && follow(after, rest)) return letters;
   }
   return std::nullopt;
 }

@@ -99,6 +99,7 @@ class Completions {
     std::string enter;    // comes before them
     std::string leave;    // and behind
     bool digits = false;  // whole numbers
+    uint32_t doubts = 1;  // one behind the other, that all are over if the letters are new ones
     std::size_t memory_bytes() const { return heap_bytes(enter, leave); }
   };
   struct Padding {
@@ -110,7 +111,7 @@ class Completions {
   // A padding of the text of a place.
   struct Named {
     const Padding* padding;
-    uint32_t before;   // so many are there before the first of its pads
+    uint32_t before;   // so many names are there before the first of its pads
     uint32_t skipped;  // doubts before that
   };
   // Of loosened configurations.
@@ -182,6 +183,8 @@ class Completions {
   std::optional<Pad> find_pad(ConfigSet& set, std::string_view text, uint32_t& at,
                               const Repeat& repeat);
   const Padding& padding(Place loose_at, Loose& loose, bool first_is_new);
+  bool add_pad(ConfigSet& set, std::string_view text, uint32_t& at, const Repeat& repeat,
+               std::vector<Pad>& pads);
   uint32_t count_parts(std::string_view text, std::span<const Pad> pads);
   bool may_be_padded(const Loose& loose) const;
   std::optional<Named> named(Place at);
@@ -189,9 +192,8 @@ class Completions {
   bool reads_first(Place at, std::string_view text, uint32_t end);
   uint32_t padded_tokens(const Named& named) const;
   std::optional<Plan> padded_plan(Place at, const Named& named);
-  std::optional<std::string> new_letters(const ConfigSet& set, const Pad& pad,
-                                         const ShortestTexts::Text& loose, const Named& named,
-                                         uint32_t index);
+  std::optional<std::string> new_letters(const ConfigSet& set, const Pad& pad, uint32_t names,
+                                         std::string_view rest);
 
   // Masks (completion_masks.cpp).
   Reach reach_key(Place at);
