@@ -41,8 +41,6 @@ Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, ui
       runner_(store_, grammar.rules()),
       speller_(vocabulary_, tokens_),
       texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kIgnored, kMaxPlaces),
-      exact_texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kExact,
-                   kMaxExactPlaces),
       max_work_(max_work) {}
 
 // --- places -------------------------------------------------------------------------------------
@@ -91,12 +89,12 @@ Completions::Place Completions::read_text(Place from, std::string_view text) {
 std::size_t Completions::size() const {
   constexpr std::size_t kWords = 16;  // about what other things take
   return arena_.size().total() + places_.size() + loose_places_.size() + loose_.size() +
-         known_.size() + most_.size() + moves_.size() + texts_.size() + exact_texts_.size() +
+         known_.size() + most_.size() + moves_.size() + texts_.size() +
          masks_.size() * (vocabulary_.mask_words() / kWords + 1);
 }
 
 std::size_t Completions::memory_bytes() const {
-  return heap_bytes(tokens_, arena_, runner_, depths_, places_, speller_, texts_, exact_texts_) +
+  return heap_bytes(tokens_, arena_, runner_, depths_, places_, speller_, texts_) +
          heap_bytes(loose_places_, loose_, known_, most_, moves_, masks_, forgotten_, names_);
 }
 
@@ -159,31 +157,24 @@ Completions::Known Completions::find_least(Place at) {
   } else if (found.tokens != kUnbounded && (found.doubts.none() || leads(spelled_plan(at)))) {
     known.tokens = found.tokens;
   } else {
-    search_exactly(at, found, known);
+    search_exactly(at, known);
   }
   return known;
 }
 
 // Where no text that forgets what was read is known to lead to an end.
-void Completions::search_exactly(Place at, const Loose& loose, Known& known) {
+void Completions::search_exactly(Place at, Known& known) {
   const auto take = [&](std::optional<Plan> plan) {
-    if (!plan.has_value() || plan->size() >= known.tokens || !completes(at, *plan)) return;
+    if (!plan.has_value() || !completes(at, *plan)) return;
     known.tokens = static_cast<uint32_t>(plan->size());
     known.work += known.tokens;
     known.plan = std::move(plan);
   };
-  TextSearch near(*this);
   ++searches_;
-  const auto text = near.find(at);
-  known.work += near.reads();
+  TextSearch texts(*this);
+  const auto text = texts.find(at);
+  known.work += texts.reads();
   if (text.has_value()) take(speller_.spell(*text));
-  const std::size_t least = loose.better.has_value() ? loose.better->size() : loose.tokens;
-  if (known.tokens <= least) return;
-  if (known.tokens == kUnbounded || known.tokens <= kShort) {
-    known.work += kMaxExactPlaces;
-    const uint32_t bytes = exact_texts_.length(configs(at), arena_).bytes;
-    if (bytes != kUnbounded) take(speller_.spell(exact_texts_.text(configs(at), arena_).bytes));
-  }
   if (known.tokens != kUnbounded || bytes_suffice_) return;
   TokenSearch tokens(*this);
   take(tokens.find(at, kUnbounded));

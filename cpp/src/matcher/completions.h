@@ -66,7 +66,7 @@ class Completions {
 
   // --- what it takes
   // For texts, and for tokens that need be no shortest text.
-  uint64_t searches() const { return searches_ + texts_.searches() + exact_texts_.searches(); }
+  uint64_t searches() const { return searches_ + texts_.searches(); }
   // For masks.
   uint64_t walks() const { return walks_; }
   // The most work of a walk, as BudgetWalk counts it.
@@ -81,8 +81,7 @@ class Completions {
   friend class TokenSearch;
   using Memory = RegisterPool::Memory;
   static constexpr uint32_t kMaxPlaces = 30000;
-  static constexpr uint32_t kMaxExactPlaces = 500;  // values and names make endlessly many
-  static constexpr std::size_t kShort = 8;          // tokens for which fewer ones are looked for
+  static constexpr std::size_t kShort = 8;  // tokens for which fewer ones are looked for
 
   // Tokens that complete a place.
   struct Known {
@@ -151,7 +150,7 @@ class Completions {
   static bool may_be_better(const Loose& loose) {
     return loose.tokens == kUnbounded || (loose.tokens > 1 && loose.tokens <= kShort);
   }
-  void search_exactly(Place at, const Loose& loose, Known& known);
+  void search_exactly(Place at, Known& known);
   // The shortest text, which is known.
   ShortestTexts::Text loose_text(Place loose_at);
   Plan spelled_plan(Place at);
@@ -219,7 +218,6 @@ class Completions {
 
   Speller speller_;
   ShortestTexts texts_;  // Memory::kIgnored
-  ShortestTexts exact_texts_;
   std::unordered_map<Place, Place> loose_places_;
   std::unordered_map<Place, Loose> loose_;  // by loosened places
   std::unordered_map<Place, Known> known_;
