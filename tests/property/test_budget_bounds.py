@@ -44,8 +44,9 @@ def _closed(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _alternatives(**others: Any) -> dict[str, Any]:
-    return {"anyOf": [_closed(kind={"const": f"t{i}"}, **others) for i in range(36)]}
+def _alternatives(required: list[str], **others: Any) -> dict[str, Any]:
+    objects = [_closed(kind={"const": f"t{i}"}, **others) for i in range(36)]
+    return {"anyOf": [{**closed, "required": ["kind", *required]} for closed in objects]}
 
 
 # Two or more items that must differ are still to come.
@@ -62,8 +63,8 @@ SCHEMAS = {
     "objects with strings": _unique(_closed(id={"type": "string"}), 4),
     "objects with numbers": _unique(_closed(id={"type": "integer"}), 3),
     "objects of few values": _unique(_closed(a={"type": "boolean"}, b={"type": "boolean"}), 4),
-    "alternatives": _unique(_alternatives(), 2),
-    "alternatives with strings": _unique(_alternatives(x={"type": "string"}), 3),
+    "alternatives": _unique(_alternatives([], x={"type": "boolean"}), 3),
+    "alternatives with strings": _unique(_alternatives(["x"], x={"type": "string"}), 3),
     "arrays": _unique({"type": "array", "items": {"type": "string"}}, 3),
     "unique arrays": _unique(_unique({"type": "string"}, 1), 3),
     "unique arrays of numbers": _unique(_unique({"type": "integer"}, 2), 2),

@@ -14,11 +14,19 @@
 // from the end a mask and a token cost one look-up more. Strings of any characters share it
 // whatever their length so far.
 //
-// Names that must not come again: completion_names.cpp. Masks: completion_masks.cpp.
+// Invariant: at each step T is at most what is left, and its plan, or the rest of the one before, is
+// allowed. Whether another token is depends on the place, on what is left and on the token alone:
+// most are decided by what is known of all places that are alike (clearly_fits()); the others by the
+// walk for the mask (budget_walk.h), whoever asks, since that has a bound for all of them together.
+// What it has no work left for is refused, by the mask and by accept_token.
+//
+// Names and items that must not come again: completion_names.cpp, completion_pads.cpp; where that
+// says nothing, text_search.h. Masks: completion_masks.cpp.
 //
 // Cost: a walk over the tokens that a place reads when it is met for the first time, within free
-// text over those that leave it; near the end one for each number of tokens left, and a search for
-// each set of configurations that some token leads to and that does not clearly fit. All of it is
+// text over those that leave it; near the end one for each number of tokens left, and kMaxWork
+// bytes and trie nodes in searches for places that are like no others, and those of one place more.
+// Beside that the shortest text of each frame state that is new (shortest_texts.h). All of it is
 // done once for all matchers.
 #include "matcher/completions.h"
 

@@ -81,6 +81,8 @@ class Completions {
   friend class TokenSearch;
   using Memory = RegisterPool::Memory;
   static constexpr uint32_t kMaxPlaces = 30000;
+  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  static constexpr std::string_view kDigits = "123456789";  // zeros may lead elsewhere
   static constexpr std::size_t kShort = 8;  // tokens for which fewer ones are looked for
 
   // Tokens that complete a place.
