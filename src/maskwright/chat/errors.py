@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from typing import Any, Final
 
+from maskwright.computation import copied
 from maskwright.errors import (
     GrammarError,
     LimitExceededError,
@@ -13,19 +14,26 @@ from maskwright.errors import (
 )
 
 __all__ = [
+    "EngineBusyError",
     "EngineClosedError",
     "EngineThreadError",
     "MissingDependencyError",
     "ModelError",
     "RequestError",
+    "RequestTimeoutError",
     "SamplingError",
     "as_failure",
     "error_body",
+    "field_error",
+    "is_invalid_request",
+    "not_supported",
+    "own_failure",
     "shown",
     "unknown_field",
 ]
 
 _BLAMED_FIELDS: Final = {
+    "compile-timeout": "response_format",
     "matcher-budget-too-small": "max_tokens",
     "prompt-empty": "messages",
     "prompt-too-long": "messages",
@@ -46,6 +54,28 @@ class EngineClosedError(MaskwrightError, RuntimeError):
     """The engine was closed, or its thread has failed."""
 
 
+class EngineBusyError(MaskwrightError, RuntimeError):
+    """So many requests wait that the engine takes no more; the same one may do later."""
+
+
+class RequestTimeoutError(MaskwrightError, TimeoutError):
+    """A request that took longer than the engine allows.
+
+    Args:
+        timeout_seconds: What is allowed.
+    """
+
+    timeout_seconds: float
+
+    def __init__(self, timeout_seconds: float) -> None:
+        super().__init__(
+            f"the request took longer than request_timeout_seconds = {timeout_seconds}, waiting "
+            "included; ask for fewer tokens, ask again when fewer requests run, or allow more",
+            code="request-timeout",
+        )
+        self.timeout_seconds = timeout_seconds
+
+
 class EngineThreadError(MaskwrightError, RuntimeError):
     """The engine was asked by its own thread, which would wait for itself."""
 
@@ -64,12 +94,24 @@ class RequestError(MaskwrightError, ValueError):
         self.param = param
 
 
+def field_error(name: str, found: str) -> RequestError:
+    """What to raise for a field with a value that it cannot have."""
+    name = _cut(name)
+    return RequestError(f"{name} {found}", code="request-field", param=name)
+
+
+def not_supported(name: str, found: str) -> RequestError:
+    """What to raise for a field that asks for something that is not there."""
+    name = _cut(name)
+    return RequestError(f"{name} {found}", code="request-not-supported", param=name)
+
+
 def unknown_field(name: str) -> RequestError:
     """What to raise for a field that nobody reads."""
     return RequestError(
-        f"the field {name!r} is not supported; leave it out",
+        f"the field {shown(name)} is not supported; leave it out",
         code="request-unknown-field",
-        param=name,
+        param=_cut(name),
     )
 
 
@@ -90,12 +132,31 @@ def as_failure(error: BaseException) -> BaseException:
     return failure
 
 
+def own_failure(error: BaseException) -> BaseException:
+    """Return what one of several callers is told of an error: a copy, with the error as its cause.
+
+    An error that cannot be copied becomes a `ModelError` (``model-call-failed``).
+    """
+    own = copied(error)
+    if own is error or type(own) is not type(error):
+        own = ModelError(
+            f"a call of the model for several requests failed: {shown(error)}",
+            code="model-call-failed",
+        )
+        own.__cause__ = error
+    return own
+
+
 def shown(value: object) -> str:
     """A value as messages show it: cut, if it is long."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001  nested too deeply, or an int too long to be written
         return f"of type {type(value).__name__}"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
 
 
@@ -104,8 +165,9 @@ def error_body(error: BaseException) -> dict[str, Any]:
 
     Beside ``message``, ``type``, ``param`` and ``code`` it has, for a schema or grammar that was
     refused, ``pointer`` (where in it), ``keyword`` (what there) and ``reason``; None where the
-    error does not say. ``type`` is ``"invalid_request_error"`` if another request would do, and
-    ``"server_error"`` if not.
+    error does not say. ``type`` is ``"invalid_request_error"`` if another request would do,
+    ``"rate_limit_error"`` if this one would do later, as with HTTP's status 429, and
+    ``"server_error"`` if neither is known.
 
     Example:
         >>> body = error_body(RequestError("n is 0", code="request-field", param="n"))["error"]
@@ -114,13 +176,10 @@ def error_body(error: BaseException) -> dict[str, Any]:
     """
     code = getattr(error, "code", None) or "internal"
     refused_format = isinstance(error, GrammarError | LimitExceededError)
-    param = "response_format" if refused_format else getattr(error, "param", None)
-    param = param or _BLAMED_FIELDS.get(code)
-    is_invalid = param is not None or isinstance(error, RequestError | SamplingError)
     body = {
         "message": str(error) or type(error).__name__,
-        "type": "invalid_request_error" if is_invalid else "server_error",
-        "param": param,
+        "type": _type_of(error),
+        "param": _param(error),
         "code": code,
     }
     if refused_format:
@@ -129,6 +188,24 @@ def error_body(error: BaseException) -> dict[str, Any]:
         body["keyword"] = getattr(error, "feature", None) or _last_part(pointer)
         body["reason"] = getattr(error, "message", str(error))
     return {"error": body}
+
+
+def is_invalid_request(error: BaseException) -> bool:
+    """Whether another request would do: the fault is in a field of this one."""
+    return _param(error) is not None or isinstance(error, RequestError | SamplingError)
+
+
+def _param(error: BaseException) -> str | None:
+    """The field of a request that an error is about."""
+    if isinstance(error, GrammarError | LimitExceededError):
+        return "response_format"
+    return getattr(error, "param", None) or _BLAMED_FIELDS.get(getattr(error, "code", ""))
+
+
+def _type_of(error: BaseException) -> str:
+    if isinstance(error, EngineBusyError):
+        return "rate_limit_error"
+    return "invalid_request_error" if is_invalid_request(error) else "server_error"
 
 
 def _last_part(pointer: str | None) -> str | None:
