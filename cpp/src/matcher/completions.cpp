@@ -14,11 +14,11 @@
 // from the end a mask and a token cost one look-up more. Strings of any characters share it
 // whatever their length so far.
 //
-// Invariant: at each step T is at most what is left, and its plan, or the rest of the one before, is
-// allowed. Whether another token is depends on the place, on what is left and on the token alone:
-// most are decided by what is known of all places that are alike (clearly_fits()); the others by the
-// walk for the mask (budget_walk.h), whoever asks, since that has a bound for all of them together.
-// What it has no work left for is refused, by the mask and by accept_token.
+// Invariant: at each step T is at most what is left, and its plan, or the rest of the one before,
+// is allowed. Whether another token is depends on the place, on what is left and on the token
+// alone: most are decided by what is known of all places that are alike (clearly_fits()); the
+// others by the walk for the mask (budget_walk.h), whoever asks, since that has a bound for all of
+// them together. What it has no work left for is refused, by the mask and by accept_token.
 //
 // Names and items that must not come again: completion_names.cpp, completion_pads.cpp; where that
 // says nothing, text_search.h. Masks: completion_masks.cpp.
