@@ -20,7 +20,7 @@ std::optional<std::string> TextSearch::find(Completions::Place at) {
 }
 
 bool TextSearch::run(Completions::Place at) {
-  visit(at, 0, 0, true);
+  visit(at, 0, 0, 0);
   while (!waiting_.empty() && reads_ < max_reads_) {
     const uint32_t index = std::get<4>(waiting_.top());
     waiting_.pop();
@@ -29,14 +29,16 @@ bool TextSearch::run(Completions::Place at) {
   return false;
 }
 
-void TextSearch::visit(Completions::Place place, uint32_t from, char byte, bool first) {
+void TextSearch::visit(Completions::Place place, uint32_t from, char byte, uint32_t led) {
   if (!seen_.insert(place).second) return;
   const ShortestTexts::Length rest = known_.shortest(place);
   if (rest.bytes == kUnbounded || rest.repeats < repeats_) return;
+  if (led >= kBytesOfEdge && rest.bytes >= least_) return;
+  least_ = std::min(least_, rest.bytes);
   const auto index = static_cast<uint32_t>(visits_.size());
   const uint32_t bytes = index == 0 ? 0 : visits_[from].bytes + 1;
   waiting_.emplace(rest.repeats, bytes + rest.bytes, rest.bytes,
-                   order_of(byte, first, rest.repeats), index);
+                   order_of(byte, led == 0, rest.repeats), index);
   visits_.push_back({place, from, bytes, byte});
 }
 
@@ -45,9 +47,10 @@ bool TextSearch::expand(uint32_t index) {
   for (const Config& config : known_.configs(visits_[index].place)) {
     for (const Edge& edge : known_.store_.row(config.state).edges) {
       uint32_t led = 0;
-      for (uint32_t byte = edge.lo; byte <= edge.hi && led < kBytesOfEdge; ++byte) {
+      least_ = kUnbounded;
+      for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) {
         if (!known_.vocabulary_.spellable()[byte] || reads_ >= max_reads_) continue;
-        const Led to = read(index, static_cast<uint8_t>(byte), led == 0);
+        const Led to = read(index, static_cast<uint8_t>(byte), led);
         if (to == Led::kToEnd) return true;
         if (to == Led::kOn) ++led;
       }
@@ -56,7 +59,7 @@ bool TextSearch::expand(uint32_t index) {
   return false;
 }
 
-TextSearch::Led TextSearch::read(uint32_t index, uint8_t byte, bool first) {
+TextSearch::Led TextSearch::read(uint32_t index, uint8_t byte, uint32_t led) {
   ++reads_;
   ConfigSet after;
   known_.runner_.scan(known_.configs(visits_[index].place), byte, known_.arena_, after);
@@ -66,7 +69,7 @@ TextSearch::Led TextSearch::read(uint32_t index, uint8_t byte, bool first) {
   const bool pads = behind_ != Completions::kNoPlace;
   if (pads && leads_to_pad(index, place, byte)) return Led::kToEnd;
   if (pads || !complete) {
-    visit(place, index, static_cast<char>(byte), first);
+    visit(place, index, static_cast<char>(byte), led);
     return Led::kOn;
   }
   visits_.push_back({place, index, visits_[index].bytes + 1, static_cast<char>(byte)});

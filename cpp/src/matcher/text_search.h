@@ -50,9 +50,9 @@ class TextSearch {
     char byte;
   };
 
-  void visit(Completions::Place place, uint32_t from, char byte, bool first);
+  void visit(Completions::Place place, uint32_t from, char byte, uint32_t led);
   bool expand(uint32_t index);
-  Led read(uint32_t index, uint8_t byte, bool first);
+  Led read(uint32_t index, uint8_t byte, uint32_t led);
   bool run(Completions::Place at);
   bool leads_to_pad(uint32_t index, Completions::Place place, uint8_t byte);
   std::string text_to(uint32_t index) const;
@@ -64,6 +64,7 @@ class TextSearch {
   Completions::Place behind_ = Completions::kNoPlace;
   uint32_t repeats_ = 0;  // at the beginning of the item: behind it there are fewer
   Completions::Pad pad_;
+  uint32_t least_ = kUnbounded;  // bytes behind those of the edge that were tried
   std::vector<Visit> visits_;
   std::unordered_set<Completions::Place> seen_;
   using Rank = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;  // at last an index
