@@ -132,7 +132,8 @@ void BudgetWalk::open(Look& look) {
   look.opened = true;
   const Place plain = look.forgetful ? look.place : known_.without_names(look.place);
   if (plain != look.place) look.plain = &look_at(plain, true);
-  look.loop = loop_at(plain);
+  // A text of which nothing is recorded is not read to its end.
+  if (!look.forgetful || known_.named_alone(plain).has_value()) look.loop = loop_at(plain);
   look.reads = known_.tokens_.readable_bytes(known_.configs(look.place));
   look.loose = look.forgetful ? look.place : known_.loose_place(look.place);
 }

@@ -82,11 +82,14 @@ std::optional<Completions::Pad> TextSearch::find_pad(Completions::Place at,
   behind_ = behind;
   repeats_ = known_.shortest(at).repeats;
   if (!run(at)) return std::nullopt;
+  // Names in the item differ from each other. Its end is not read: it was begun without a record of
+  // its value, which the array would ask for.
+  std::string inside = pad_.enter + "1" + pad_.leave;
+  if (!pad_.leave.empty()) inside.pop_back();
   ConfigSet item;
   item.assign(known_.configs(at));
   known_.arena_.regs().set_memory(RegisterPool::Memory::kExact);
-  // Names in the item differ from each other.
-  const bool exact = known_.follow(item, pad_.enter + "1" + pad_.leave);
+  const bool exact = pad_.digits || known_.follow(item, inside);
   known_.arena_.regs().set_memory(RegisterPool::Memory::kIgnored);
   return exact ? std::optional(pad_) : std::nullopt;
 }
