@@ -71,6 +71,11 @@ SCHEMAS = {
     "values": _unique({"enum": [[0], {"a": 0}, 0, "a", None, True, 10, [1], {"a": 1}]}, 5),
     "texts of a pattern": _unique({"type": "string", "pattern": "^[ab]{2}$"}, 3),
     "texts of an end": _unique({"type": "string", "pattern": "b$"}, 2),
+    "names and few values": _unique(
+        {"anyOf": [{**_closed(type={"type": "string"}), "additionalProperties": True}, {}]},
+        1,
+        contains={"enum": [1, {"a": 1}]},
+    ),
     "short texts": _unique({"type": "string", "maxLength": 1}, 14),
     "dates": _unique({"type": "string", "format": "date"}, 2),
     "a constant or a string": _unique({"anyOf": [{"const": 1}, {"type": "string"}]}, 3),
