@@ -49,6 +49,7 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
   result["searched_places"] = counts.searched_places;
   result["budget_searches"] = counts.budget_searches;
   result["budget_walks"] = counts.budget_walks;
+  result["budget_work"] = counts.budget_work;
   result["masks"] = counts.masks.entries;
   result["shared_masks"] = counts.masks.shared;
   result["mask_bytes"] = counts.masks.memory_bytes;
@@ -119,9 +120,12 @@ void register_compiled(nb::module_& m) {
       .def_prop_ro("mask_table", &CompiledGrammar::mask_table, "The ids of its masks.")
       .def("use_mask_table", &CompiledGrammar::use_mask_table, nb::arg("table"),
            "Take ids from a table of the same vocabulary, before any was asked for.")
+      .def("bound_budget_work", &CompiledGrammar::bound_budget_work, nb::arg("max_work"),
+           "For tests: the work that a mask under a budget may take at most.")
       .def("counters", &counters,
            "Counts of what was built so far: frames, states, rows, positions, searched_places, "
-           "budget_searches, budget_walks, masks, shared_masks, mask_bytes, cold_walks, "
+           "budget_searches, budget_walks, budget_work, masks, shared_masks, mask_bytes, "
+           "cold_walks, "
            "visited_nodes.");
   nb::class_<StopFlag>(m, "StopFlag",
                        "Stops compile() in another thread, which raises CancelledError then.")

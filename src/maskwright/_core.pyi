@@ -344,9 +344,12 @@ class CompiledGrammar:
         Take ids from a table of the same vocabulary, before any was asked for.
         """
 
+    def bound_budget_work(self, max_work: int) -> None:
+        """For tests: the work that a mask under a budget may take at most."""
+
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: states, rows, positions, searched_places, budget_searches, budget_walks, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
         """
 
 class StopFlag:

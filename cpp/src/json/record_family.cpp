@@ -99,6 +99,13 @@ Target RecordFamily::forget(StateId state, Reg reg, RegisterPool& regs) {
   return store_.family(kind(plain.state)).forget(plain.state, plain.reg, regs);
 }
 
+// Of the frame that is recorded: what the value may not be is for the array to say.
+uint32_t RecordFamily::remembered(StateId state, Reg reg, const RegisterPool& regs) {
+  const StateId plain = inside(state);
+  if ((store_.state(plain).flags & kPooledRegister) == 0) return 0;
+  return store_.family(kind(plain)).remembered(plain, inner(regs.get(reg)), regs);
+}
+
 // --- reading ------------------------------------------------------------------------------------
 
 Target RecordFamily::step(StateId from, Reg reg, uint8_t byte, RegisterPool& regs) {

@@ -56,6 +56,7 @@ class RecordFamily final : public Family {
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   Target localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) override;
   Target forget(StateId state, Reg reg, RegisterPool& regs) override;
+  uint32_t remembered(StateId state, Reg reg, const RegisterPool& regs) override;
   bool suspect(StateId state, Reg reg, const RegisterPool& regs, std::bitset<256>& next) override;
   bool completions(StateId state, Reg reg, RegisterPool& regs,
                    std::vector<Completion>& out) override;

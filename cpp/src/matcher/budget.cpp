@@ -47,6 +47,25 @@ std::span<const uint32_t> Matcher::plan_of(const Step& step, Completions& facts)
   return facts.plan(place_of(step_, facts));
 }
 
+// Whether so many fit behind a token that leads from one place to the next. Where that takes a
+// search, the mask says it: its walk has a bound for all tokens.
+bool Matcher::leaves_enough(Completions& facts, uint32_t from, uint32_t token, uint32_t to,
+                            uint32_t left) {
+  if (facts.all_fit(from, left)) return true;
+  if (const auto clear = facts.clearly_fits(to, left)) return *clear;
+  const std::vector<uint32_t>& row = fitting(facts, from, left);
+  return (row[token / 32] >> token % 32 & 1U) != 0;
+}
+
+// The tokens behind which so many fit for sure, as far as the walk for them gets.
+const std::vector<uint32_t>& Matcher::fitting(Completions& facts, uint32_t at, uint32_t left) {
+  if (const auto* known = facts.mask(at, left)) return *known;
+  std::vector<uint32_t> row(grammar_->vocabulary().mask_words());
+  fill_texts(row, true);
+  facts.drop_beyond(at, left, row);
+  return *facts.mask(at, left);
+}
+
 // Whether the budget allows a token that can be read; and what is left then.
 bool Matcher::fits_after(uint32_t token, Step& cost) {
   const Step& from = now();
@@ -57,7 +76,7 @@ bool Matcher::fits_after(uint32_t token, Step& cost) {
   cost.place = facts.read(at, token);
   cost.generation = facts.generation();
   const auto left = text_tokens(cost.left);
-  if (left.has_value() && (facts.all_fit(at, *left) || facts.fits(cost.place, *left))) return true;
+  if (left.has_value() && leaves_enough(facts, at, token, cost.place, *left)) return true;
   const auto plan = plan_of(from, facts);
   if (plan.empty() || plan[0] != token) return false;
   cost.plan = from.plan;
@@ -91,11 +110,8 @@ bool Matcher::fill_within_budget(std::span<uint32_t> row, bool walk) {
   if (!walk && step.generation != facts.generation()) return false;
   const uint32_t at = place_of(step_, facts);
   if (facts.all_fit(at, *left)) return fill_texts(row, walk);
-  if (!facts.copy_mask(at, *left, row)) {
-    if (!walk) return false;
-    fill_texts(row, true);
-    facts.drop_beyond(at, *left, row);
-  }
+  if (!walk && facts.mask(at, *left) == nullptr) return false;
+  std::ranges::copy(fitting(facts, at, *left), row.begin());
   // What completes the text is in the mask without a budget.
   const auto plan = plan_of(step, facts);
   if (!plan.empty()) row[plan[0] / 32] |= 1U << plan[0] % 32;

@@ -31,7 +31,7 @@ void BudgetWalk::run() {
 void BudgetWalk::drop_symbols() {
   for (uint32_t token = 0; token < vocabulary_.vocab_size(); ++token) {
     if (!holds(row_, token) || known_.tokens_.is_stop(token)) continue;
-    if (!judge(known_.read(origin_, token))) drop({&token, 1}, row_);
+    if (!judge(known_.read(origin_, token)).fits) drop({&token, 1}, row_);
   }
 }
 
@@ -69,10 +69,10 @@ void BudgetWalk::drop_below(uint32_t node, Look& look) {
 bool BudgetWalk::fits(Look& look, uint32_t token) {
   if (!look.judged) {
     look.judged = true;
-    look.by_names = look.forgetful && known_.least(look.place).by_names;
-    if (!look.forgetful || look.by_names) look.fits = judge(look.place);
+    look.by_names = look.forgetful && known_.named_alone(look.place).has_value();
+    if (!look.forgetful || look.by_names) look.fits = judge(look.place).fits;
   }
-  return look.forgetful && !look.by_names ? judge(known_.read(origin_, token)) : look.fits;
+  return look.forgetful && !look.by_names ? judge(known_.read(origin_, token)).fits : look.fits;
 }
 
 // Whether the byte could be read with other names. Whitespace is refused for other reasons.
@@ -84,12 +84,34 @@ bool BudgetWalk::refused_for_names(const Look& look, uint8_t byte) const {
          known_.move(look.loose, byte) != Completions::kNoPlace;
 }
 
-bool BudgetWalk::judge(Place place) {
-  const auto [verdict, added] = judged_.try_emplace(place, false);
-  if (!added) return verdict->second;
-  most_ = std::max(most_, known_.most_tokens(place));
+const BudgetWalk::Verdict& BudgetWalk::judge(Place place) {
+  if (const auto known = judged_.find(place); known != judged_.end()) return known->second;
   by_names_ = by_names_ && known_.depends_on_names_alone(place);
-  return verdict->second = known_.fits(place, left_);
+  const Verdict verdict = find_verdict(place);
+  most_ = std::max(most_, verdict.most);
+  return judged_.emplace(place, verdict).first->second;
+}
+
+BudgetWalk::Verdict BudgetWalk::find_verdict(Place place) {
+  // Bytes rather than tokens: a count that is larger leaves no more of them (Completions::Reach).
+  const uint32_t bytes = known_.bytes_suffice_ ? known_.sure_bytes(place) : kUnbounded;
+  if (bytes <= left_) return {true, bytes};
+  const Completions::Quick quick = known_.quick(place);
+  const uint32_t most = bytes != kUnbounded ? bytes : quick.tokens;
+  if (quick.tokens <= left_ || quick.least) return {quick.tokens <= left_, most};
+  Verdict found = search(place);
+  if (bytes != kUnbounded && found.most != kUnbounded) found.most = bytes;
+  return found;
+}
+
+// Refuses what takes a search when there has been enough of that.
+BudgetWalk::Verdict BudgetWalk::search(Place place) {
+  if (work_ >= known_.max_work_) return {false, kUnbounded};
+  const Completions::Known& found = known_.least(place);
+  work_ += found.work;
+  const Place loose = known_.loose_place(place);
+  if (charged_.insert(loose).second) work_ += known_.loose(loose).work;
+  return {found.tokens <= left_, found.tokens};
 }
 
 // --- what is known of places in this walk -------------------------------------------------------
@@ -110,7 +132,8 @@ void BudgetWalk::open(Look& look) {
   look.opened = true;
   const Place plain = look.forgetful ? look.place : known_.without_names(look.place);
   if (plain != look.place) look.plain = &look_at(plain, true);
-  look.loop = loop_at(plain);
+  // A text of which nothing is recorded is not read to its end.
+  if (!look.forgetful || known_.named_alone(plain).has_value()) look.loop = loop_at(plain);
   look.reads = known_.tokens_.readable_bytes(known_.configs(look.place));
   look.loose = look.forgetful ? look.place : known_.loose_place(look.place);
 }
@@ -138,7 +161,7 @@ BudgetWalk::Loop BudgetWalk::loop_at(Place place) {
   const auto closed = known_.configs(place);
   loop.text = known_.loop_text(closed);
   if (loop.text == nullptr) return loop;
-  const uint32_t own = known_.most_tokens(place);
+  const auto [fits, own] = judge(place);
   loop.most = own >= kUnbounded - kRestOfCodePoint ? kUnbounded : own + kRestOfCodePoint;
   if (loop.most <= left_) {
     loop.parts = true;
@@ -146,7 +169,7 @@ BudgetWalk::Loop BudgetWalk::loop_at(Place place) {
     loop.text = nullptr;
   } else {
     loop.most = own;
-    loop.fits = known_.fits(place, left_);
+    loop.fits = fits;
   }
   return loop;
 }

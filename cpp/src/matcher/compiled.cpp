@@ -196,7 +196,13 @@ CompiledCounters CompiledGrammar::counters() const {
           searched_places_,
           completions_->searches(),
           completions_->walks(),
+          completions_->most_work(),
           masks_->counters()};
+}
+
+void CompiledGrammar::bound_budget_work(uint32_t max_work) {
+  const std::lock_guard lock(mutex_);
+  completions_->bound_work(max_work);
 }
 
 }  // namespace maskwright

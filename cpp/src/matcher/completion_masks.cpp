@@ -8,17 +8,16 @@
 
 namespace maskwright {
 
-bool Completions::copy_mask(Place at, uint32_t left, std::span<uint32_t> row) const {
+const std::vector<uint32_t>* Completions::mask(Place at, uint32_t left) const {
   const auto known = masks_.find(uint64_t{at} << 32 | left);
-  if (known == masks_.end()) return false;
-  std::ranges::copy(known->second, row.begin());
-  return true;
+  return known == masks_.end() ? nullptr : &known->second;
 }
 
 void Completions::drop_beyond(Place at, uint32_t left, std::span<uint32_t> row) {
   ++walks_;
   BudgetWalk walk(*this, at, left, row);
   walk.run();
+  most_work_ = std::max(most_work_, walk.work());
   const Reach reach = reach_key(at);
   most_[reach.key] = {reach.reg, walk.most()};
   const auto loose = loose_reach(at);
@@ -92,7 +91,7 @@ bool Completions::counts(StateId state) const {
 // The most tokens are the same whatever the names are.
 bool Completions::depends_on_names_alone(Place at) {
   if (bytes_suffice_ && sure_bytes(at) != kUnbounded) return true;
-  return least(at).by_names;
+  return named_alone(at).has_value();
 }
 
 // What a byte leads to; kNoPlace for nothing.
@@ -114,11 +113,12 @@ Completions::Place Completions::without_names(Place at) {
   const bool recorded = state.family == FamilyId::kRecord;
   if ((state.flags & kGuarded) == 0 && !recorded) return at;
   const Target plain = forgotten(store_, {config.state, config.reg}, arena_);
-  if (recorded && store_.state(plain.state).family != FamilyId::kString) return at;
+  const FamilyId family = store_.state(plain.state).family;
+  if (recorded && family != FamilyId::kString && family != FamilyId::kKey) return at;
   config.state = plain.state;
   config.reg = plain.reg;
   const Place without = intern({&config, 1});
-  return least(without).by_names ? without : at;
+  return named_alone(without).has_value() ? without : at;
 }
 
 }  // namespace maskwright

@@ -1,14 +1,20 @@
-// Budgets of texts with member names, or strings of arrays, that must not come again. Both are
-// called names here.
+// Budgets of texts with member names, or items of arrays, that must not come again. Both are called
+// names here.
 //
 // Idea: the shortest text is found without the names that are there, so those in it may be there
 // already. One that is made longer by d of n letters is new if n^d is more than the number of names
 // there are. So the number of tokens depends on how many there are and not on what they are, and is
 // the same behind all characters of a name: near the end thousands of tokens are judged as one.
 //
+// An item that is no string takes the letters in a string inside it, the last one of any letters:
+// what differs in a part differs. If it has none, an item that does, or a whole number of any
+// digits, comes in its place (text_search.h). Where a part must differ itself, in arrays in arrays
+// or the name of a member, its letters serve both: there are enough of them for what is there of
+// each.
+//
 // The letters must lead nowhere else: behind them the name must be where all of them lead back to.
-// A letter leads there (`enters`) where listed names might follow. Where no letter does, or names
-// may run out, a search must do (completions.cpp).
+// A letter leads there (`Pad::enter`) where listed names might follow. Where no letter does, or
+// names may run out, a search must do (completions.cpp).
 
 #include <algorithm>
 #include <string_view>
@@ -21,20 +27,18 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-
-// So many letters make more names than there are.
-uint32_t letters_for(uint32_t names) {
-  uint32_t digits = 1;
-  for (uint64_t many = kLetters.size(); many <= names; many *= kLetters.size()) ++digits;
-  return digits;
+// So many of the letters make more names than there are.
+uint32_t length_for(uint32_t names, std::string_view letters) {
+  uint32_t length = 1;
+  for (uint64_t many = letters.size(); many <= names; many *= letters.size()) ++length;
+  return length;
 }
 
-// The letters of the number, so many.
-std::string letters_of(uint64_t number, uint32_t digits) {
+// The number in these letters, so many.
+std::string spelled(uint64_t number, std::string_view letters, uint32_t length) {
   std::string text;
-  for (uint32_t i = 0; i < digits; ++i, number /= kLetters.size()) {
-    text += kLetters[number % kLetters.size()];
+  for (uint32_t i = 0; i < length; ++i, number /= letters.size()) {
+    text += letters[number % letters.size()];
   }
   return text;
 }
@@ -102,126 +106,99 @@ Completions::Place Completions::loose_place(Place at) {
 
 // --- longer names -------------------------------------------------------------------------------
 
-// Reads a text and closes; false if it can't be read.
-bool Completions::follow(ConfigSet& set, std::string_view text) {
-  if (text.empty()) return true;
-  ConfigSet after;
-  if (!runner_.read(set.configs(), text, arena_, after) || after.empty()) {
-    return false;
+// How the place's text can be padded, so that it is none that is there. Takes no search for itself.
+std::optional<Completions::Named> Completions::named(Place at) {
+  if (const auto alone = named_alone(at)) return alone;
+  const Place loose_at = loose_place(at);
+  Loose& found = loose(loose_at);
+  const uint32_t names = remembered(at);
+  // The first item may be a new one already, whatever the letters in it are.
+  if (!may_be_padded(found) || names == 0 || !padding(loose_at, found, true).possible ||
+      !reads_first(at, loose_text(loose_at).bytes, found.doubts.repeats[0].end)) {
+    return std::nullopt;
   }
-  close(after);
-  std::swap(set, after);
-  return true;
+  return Named{&padding(loose_at, found, true), names + 1, 1};
 }
 
-// In a name in which all letters lead back.
-bool Completions::reads_letters(const ConfigSet& set) {
-  if (set.size() != 1) return false;
-  const FamilyId family = store_.state(set[0].state).family;
-  if (family != FamilyId::kKey && family != FamilyId::kString) return false;
-  const TextClass& text = store_.free_run(set[0].state).text;
-  if (!std::ranges::all_of(kLetters, [&](char c) { return text.has(static_cast<uint8_t>(c)); })) {
-    return false;
-  }
-  ConfigSet after = set;
-  return follow(after, kLetters.substr(0, 1)) && after.size() == 1 && after[0] == set[0];
+// The same by the loosened configurations and the number of names alone.
+std::optional<Completions::Named> Completions::named_alone(Place at) {
+  const Place loose_at = loose_place(at);
+  Loose& found = loose(loose_at);
+  if (!may_be_padded(found)) return std::nullopt;
+  const uint32_t names = remembered(at);
+  const Padding& all = padding(loose_at, found, names == 0);
+  if (!all.possible) return std::nullopt;
+  return names == 0 ? Named{&all, 1, 1} : Named{&all, names, 0};
 }
 
-// What must come before the letters; nothing if no such place is near.
-std::optional<std::string> Completions::enter_letters(ConfigSet& set) {
-  if (reads_letters(set)) return std::string();
-  for (const char letter : kLetters) {
-    ConfigSet after = set;
-    const std::string text(1, letter);
-    if (!follow(after, text) || !reads_letters(after)) continue;
-    std::swap(set, after);
-    return text;
-  }
-  return std::nullopt;
+bool Completions::may_be_padded(const Loose& loose) const {
+  return bytes_suffice_ && loose.tokens != kUnbounded && loose.doubts.others == 0 &&
+         !loose.doubts.repeats.empty();
 }
 
-const Completions::Padding& Completions::padding(Place loose_at, Loose& loose, bool first_is_new) {
-  auto& known = loose.padding[first_is_new ? 1 : 0];
-  if (known.has_value()) return *known;
-  Padding padding;
-  const std::string text = loose_text(loose_at).bytes;
-  arena_.regs().set_memory(Memory::kIgnored);
+// Whether the place reads the text up to where its first doubt is over.
+bool Completions::reads_first(Place at, std::string_view text, uint32_t end) {
   ConfigSet set;
-  set.assign(configs(loose_at));
-  std::size_t at = 0;
-  bool reads = true;
-  for (const uint32_t name : loose.doubts.names) {
-    std::optional<std::string> enters = std::string();
-    if (!first_is_new || !padding.enters.empty()) {
-      reads = reads && follow(set, text.substr(at, name - at));
-      at = name;
-      if (reads) enters = enter_letters(set);
-      reads = reads && enters.has_value();
-    }
-    padding.enters.push_back(enters.value_or(""));
-  }
-  const std::span<const uint32_t> cuts(loose.doubts.names);
-  padding.tokens = count_parts(text, first_is_new ? cuts.subspan(1) : cuts);
-  padding.possible = reads && follow(set, text.substr(at)) && close(set);
-  arena_.regs().set_memory(Memory::kExact);
-  return known.emplace(std::move(padding));
+  set.assign(configs(at));
+  // What follows an item says whether that has ended.
+  if (!follow(set, text.substr(0, end + 1))) return false;
+  return end < text.size() || close(set);
 }
 
-// So many tokens spell the parts of the text between the ascending cuts.
-uint32_t Completions::count_parts(std::string_view text, std::span<const uint32_t> cuts) {
-  uint32_t tokens = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i <= cuts.size(); ++i) {
-    const std::size_t end = i == cuts.size() ? text.size() : cuts[i];
-    const uint32_t part = speller_.count(text.substr(at, end - at));
-    if (part == kUnbounded) return kUnbounded;
-    tokens += part;
-    at = end;
-  }
-  return tokens;
-}
-
-// The tokens that complete the text with longer names, where so many are remembered.
-uint32_t Completions::padded_tokens(const Loose& loose, const Padding& padding,
-                                    uint32_t names) const {
-  if (padding.tokens == kUnbounded) return kUnbounded;
+// The tokens that complete the padded text.
+uint32_t Completions::padded_tokens(const Named& named) const {
+  if (named.padding->tokens == kUnbounded) return kUnbounded;
   uint32_t letters = 0;
-  for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {
-    if (names + i == 0) continue;
-    letters += static_cast<uint32_t>(padding.enters[i].size()) + letters_for(names + i);
+  uint32_t before = named.before;
+  for (const Pad& pad : named.padding->pads) {
+    before += pad.doubts;
+    letters += length_for((before - 1) * pad.doubts, pad.digits ? kDigits : kLetters);
   }
-  return padding.tokens + letters;
+  return named.padding->tokens + letters;
 }
 
 // A plan of no more tokens than that.
-std::optional<Completions::Plan> Completions::padded_plan(Place at, const Padding& padding,
-                                                          uint32_t names) {
+std::optional<Completions::Plan> Completions::padded_plan(Place at, const Named& named) {
   const ShortestTexts::Text loose = loose_text(loose_place(at));
   ConfigSet set;
   set.assign(configs(at));
   std::string text;
+  std::string part;
   std::size_t done = 0;
-  for (uint32_t i = 0; i < loose.doubts.names.size(); ++i) {
-    if (names + i == 0) continue;
-    const uint32_t name = loose.doubts.names[i];
-    std::string part = loose.bytes.substr(done, name - done) + padding.enters[i];
-    done = name;
+  uint32_t before = named.before;
+  uint32_t doubt = named.skipped;
+  for (const Pad& pad : named.padding->pads) {
+    part += loose.bytes.substr(done, pad.at - done) + pad.enter;
     if (!follow(set, part)) return std::nullopt;
-    const uint32_t digits = letters_for(names + i);
-    const auto ends = [&](const std::string& letters) {
-      ConfigSet after = set;
-      return follow(after, letters + '"');
-    };
-    uint64_t number = 0;
-    while (number <= names + i && !ends(letters_of(number, digits))) ++number;
-    const std::string letters = letters_of(number, digits);
-    if (!follow(set, letters)) return std::nullopt;
-    text += part + letters;
+    text += part;
+    before += pad.doubts;
+    doubt += pad.doubts;
+    // The byte behind an item tells that it has ended.
+    const uint32_t end = loose.doubts.repeats[doubt - 1].end + 1;
+    const std::string rest = pad.leave + loose.bytes.substr(pad.end, end - pad.end);
+    const auto letters = new_letters(set, pad, (before - 1) * pad.doubts, rest);
+    if (!letters.has_value() || !follow(set, *letters)) return std::nullopt;
+    text += *letters;
+    part = pad.leave;
+    done = pad.end;
   }
-  text += loose.bytes.substr(done);
+  text += part + loose.bytes.substr(done);
   auto plan = speller_.spell(text);
   if (!plan.has_value() || !completes(at, *plan)) return std::nullopt;
   return plan;
+}
+
+// Those of more than so many with which the configurations read the rest.
+std::optional<std::string> Completions::new_letters(const ConfigSet& set, const Pad& pad,
+                                                    uint32_t names, std::string_view rest) {
+  const std::string_view alphabet = pad.digits ? kDigits : kLetters;
+  const uint32_t length = length_for(names, alphabet);
+  for (uint64_t number = 0; number <= names; ++number) {
+    std::string letters = spelled(number, alphabet, length);
+    ConfigSet after = set;
+    if (follow(after, letters) && follow(after, rest)) return letters;
+  }
+  return std::nullopt;
 }
 
 }  // namespace maskwright

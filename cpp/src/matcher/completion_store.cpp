@@ -19,7 +19,7 @@ Completions& CompletionStore::completions(CompiledGrammar& grammar, const TokenR
     kinds_.emplace_back();
     found = kinds_.end() - 1;
   }
-  *found = {std::make_unique<Completions>(grammar, tokens, ++generations_)};
+  *found = {std::make_unique<Completions>(grammar, tokens, ++generations_, max_work_)};
   return *found->completions;
 }
 
@@ -36,6 +36,7 @@ void CompletionStore::measure(Kind& kind) {
 void CompletionStore::drop(Kind& kind) {
   dropped_searches_ += kind.completions->searches();
   dropped_walks_ += kind.completions->walks();
+  dropped_most_work_ = std::max(dropped_most_work_, kind.completions->most_work());
   dropped_size_ += kind.completions->size();
 }
 
@@ -49,6 +50,18 @@ uint64_t CompletionStore::walks() const {
   uint64_t walks = dropped_walks_;
   for (const Kind& kind : kinds_) walks += kind.completions->walks();
   return walks;
+}
+
+uint32_t CompletionStore::most_work() const {
+  uint32_t most = dropped_most_work_;
+  for (const Kind& kind : kinds_) most = std::max(most, kind.completions->most_work());
+  return most;
+}
+
+void CompletionStore::bound_work(uint32_t max_work) {
+  max_work_ = max_work;
+  for (Kind& kind : kinds_) drop(kind);
+  kinds_.clear();
 }
 
 uint64_t CompletionStore::revision() const {

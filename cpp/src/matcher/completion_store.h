@@ -27,6 +27,10 @@ class CompletionStore {
   // Done so far, whatever was dropped since.
   uint64_t searches() const;
   uint64_t walks() const;
+  // The most work of one walk.
+  uint32_t most_work() const;
+  // For tests: another bound than Completions::kMaxWork. Drops what is known.
+  void bound_work(uint32_t max_work);
   // How often one was begun.
   uint64_t generations() const { return generations_; }
   // Changes whenever more is known.
@@ -46,6 +50,8 @@ class CompletionStore {
   void drop(Kind& kind);
 
   std::size_t max_bytes_;
+  uint32_t max_work_ = Completions::kMaxWork;
+  uint32_t dropped_most_work_ = 0;
   std::vector<Kind> kinds_;  // the newest last
   uint64_t generations_ = 0;
   uint64_t dropped_searches_ = 0;

@@ -14,22 +14,32 @@
 // from the end a mask and a token cost one look-up more. Strings of any characters share it
 // whatever their length so far.
 //
-// Names that must not come again: completion_names.cpp. Masks: completion_masks.cpp.
+// Invariant: at each step T is at most what is left, and its plan, or the rest of the one before,
+// is allowed. Whether another token is depends on the place, on what is left and on the token
+// alone: most are decided by what is known of all places that are alike (clearly_fits()); the
+// others by the walk for the mask (budget_walk.h), whoever asks, since that has a bound for all of
+// them together. What it has no work left for is refused, by the mask and by accept_token.
+//
+// Names and items that must not come again: completion_names.cpp, completion_pads.cpp; where that
+// says nothing, text_search.h. Masks: completion_masks.cpp.
 //
 // Cost: a walk over the tokens that a place reads when it is met for the first time, within free
-// text over those that leave it; near the end one for each number of tokens left, and a search for
-// each set of configurations that some token leads to and that does not clearly fit. All of it is
+// text over those that leave it; near the end one for each number of tokens left, and kMaxWork
+// bytes and trie nodes in searches for places that are like no others, and those of one place more.
+// Beside that the shortest text of each frame state that is new (shortest_texts.h). All of it is
 // done once for all matchers.
 #include "matcher/completions.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "matcher/text_search.h"
 #include "matcher/token_search.h"
 
 namespace maskwright {
 
-Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation)
+Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation,
+                         uint32_t max_work)
     : grammar_(grammar),
       store_(grammar.store()),
       vocabulary_(grammar.vocabulary()),
@@ -39,8 +49,7 @@ Completions::Completions(CompiledGrammar& grammar, const TokenReader& tokens, ui
       runner_(store_, grammar.rules()),
       speller_(vocabulary_, tokens_),
       texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kIgnored, kMaxPlaces),
-      exact_texts_(store_, grammar.rules(), vocabulary_.spellable(), Memory::kExact,
-                   kMaxExactPlaces) {}
+      max_work_(max_work) {}
 
 // --- places -------------------------------------------------------------------------------------
 
@@ -88,12 +97,12 @@ Completions::Place Completions::read_text(Place from, std::string_view text) {
 std::size_t Completions::size() const {
   constexpr std::size_t kWords = 16;  // about what other things take
   return arena_.size().total() + places_.size() + loose_places_.size() + loose_.size() +
-         known_.size() + most_.size() + moves_.size() + texts_.size() + exact_texts_.size() +
+         known_.size() + most_.size() + moves_.size() + texts_.size() +
          masks_.size() * (vocabulary_.mask_words() / kWords + 1);
 }
 
 std::size_t Completions::memory_bytes() const {
-  return heap_bytes(tokens_, arena_, runner_, depths_, places_, speller_, texts_, exact_texts_) +
+  return heap_bytes(tokens_, arena_, runner_, depths_, places_, speller_, texts_) +
          heap_bytes(loose_places_, loose_, known_, most_, moves_, masks_, forgotten_, names_);
 }
 
@@ -132,39 +141,52 @@ ShortestTexts::Text Completions::loose_text(Place loose_at) {
 
 // Fewer tokens than those that spell the text, where these are few; or any where none do.
 const std::optional<Completions::Plan>& Completions::better_plan(Place loose_at, Loose& loose) {
-  if (std::exchange(loose.searched, true)) return loose.better;
-  if (loose.tokens != kUnbounded && (loose.tokens <= 1 || loose.tokens > kShort)) {
-    return loose.better;
-  }
+  if (std::exchange(loose.searched, true) || !may_be_better(loose)) return loose.better;
   arena_.regs().set_memory(Memory::kIgnored);
-  loose.better = TokenSearch(*this).find(loose_at, loose.tokens);
+  TokenSearch search(*this);
+  loose.better = search.find(loose_at, loose.tokens);
+  loose.work = search.nodes();
   arena_.regs().set_memory(Memory::kExact);
   return loose.better;
 }
 
 Completions::Known Completions::find_least(Place at) {
+  if (const auto padded = named(at)) return {padded_tokens(*padded), std::nullopt, true, 0};
   const Place loose_at = loose_place(at);
   Loose& found = loose(loose_at);
-  const bool spelled = found.tokens != kUnbounded;
-  if (spelled && found.doubts.others == 0 && !found.doubts.names.empty() && bytes_suffice_) {
-    const uint32_t names = remembered(at);
-    const Padding& longer = padding(loose_at, found, names == 0);
-    if (longer.possible) return {padded_tokens(found, longer, names), std::nullopt, true};
-  }
-  const auto known = [](Plan plan) {
-    const auto tokens = static_cast<uint32_t>(plan.size());
-    return Known{tokens, std::move(plan), false};
+  Known known;
+  const auto leads = [&](const Plan& plan) {
+    known.work += static_cast<uint32_t>(plan.size());
+    return completes(at, plan);
   };
-  const auto& better = better_plan(loose_at, found);
-  if (better && completes(at, *better)) return known(*better);
-  if (spelled && (found.doubts.none() || completes(at, spelled_plan(at))))
-    return {found.tokens, std::nullopt, false};
-  if (exact_texts_.length(configs(at), arena_).bytes != kUnbounded) {
-    auto plan = speller_.spell(exact_texts_.text(configs(at), arena_).bytes);
-    if (plan && completes(at, *plan)) return known(std::move(*plan));
+  if (const auto& better = better_plan(loose_at, found); better && leads(*better)) {
+    known.tokens = static_cast<uint32_t>(better->size());
+    known.plan = better;
+  } else if (found.tokens != kUnbounded && (found.doubts.none() || leads(spelled_plan(at)))) {
+    known.tokens = found.tokens;
+  } else {
+    search_exactly(at, known);
   }
-  if (auto plan = TokenSearch(*this).find(at, kUnbounded)) return known(std::move(*plan));
-  return {};
+  return known;
+}
+
+// Where no text that forgets what was read is known to lead to an end.
+void Completions::search_exactly(Place at, Known& known) {
+  const auto take = [&](std::optional<Plan> plan) {
+    if (!plan.has_value() || !completes(at, *plan)) return;
+    known.tokens = static_cast<uint32_t>(plan->size());
+    known.work += known.tokens;
+    known.plan = std::move(plan);
+  };
+  ++searches_;
+  TextSearch texts(*this);
+  const auto text = texts.find(at);
+  known.work += texts.reads();
+  if (text.has_value()) take(speller_.spell(*text));
+  if (known.tokens != kUnbounded || bytes_suffice_) return;
+  TokenSearch tokens(*this);
+  take(tokens.find(at, kUnbounded));
+  known.work += tokens.nodes();
 }
 
 Completions::Known& Completions::least(Place at) {
@@ -176,10 +198,8 @@ Completions::Known& Completions::least(Place at) {
 const Completions::Plan& Completions::plan(Place at) {
   Known& known = least(at);
   if (known.plan.has_value()) return *known.plan;
-  if (known.by_names) {
-    Loose& found = loose(loose_place(at));
-    const uint32_t names = remembered(at);
-    known.plan = padded_plan(at, padding(loose_place(at), found, names == 0), names);
+  if (known.padded) {
+    known.plan = padded_plan(at, *named(at));
   } else if (known.tokens != kUnbounded) {
     known.plan = spelled_plan(at);
   }
@@ -205,18 +225,18 @@ uint32_t Completions::sure_bytes(Place at) {
   return length.sure ? length.bytes : kUnbounded;
 }
 
-uint32_t Completions::most_tokens(Place at) {
-  if (bytes_suffice_) {
-    if (const uint32_t bytes = sure_bytes(at); bytes != kUnbounded) return bytes;
-  }
-  return least_tokens(at);
+Completions::Quick Completions::quick(Place at) {
+  if (const auto padded = named(at)) return {padded_tokens(*padded), true};
+  const Loose& found = loose(loose_place(at));
+  if (!found.doubts.none() || found.tokens == kUnbounded) return {kUnbounded, false};
+  return {found.tokens, !may_be_better(found)};
 }
 
-bool Completions::fits(Place at, uint32_t left) {
-  if (most_tokens(at) <= left) return true;
-  const Loose& found = loose(loose_place(at));
-  if (found.doubts.none() && found.tokens <= left) return true;
-  return least_tokens(at) <= left;
+std::optional<bool> Completions::clearly_fits(Place at, uint32_t left) {
+  if (bytes_suffice_ && sure_bytes(at) <= left) return true;
+  const Quick most = quick(at);
+  if (most.tokens <= left) return true;
+  return most.least ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace maskwright

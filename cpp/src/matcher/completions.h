@@ -29,9 +29,12 @@ class Completions {
   using Place = uint32_t;
   using Plan = std::vector<uint32_t>;  // tokens that complete a text
   static constexpr Place kNoPlace = 0xFFFFFFFF;
+  static constexpr uint32_t kMaxWork = 20'000;
 
   // `generation`: the places of another one mean nothing here.
-  Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation);
+  // max_work: of each mask, see budget_walk.h.
+  Completions(CompiledGrammar& grammar, const TokenReader& tokens, uint64_t generation,
+              uint32_t max_work = kMaxWork);
 
   uint64_t generation() const { return generation_; }
   const std::vector<uint32_t>& stop_ids() const { return tokens_.stop_ids(); }
@@ -47,46 +50,70 @@ class Completions {
   uint32_t least_tokens(Place at) { return least(at).tokens; }
   // So many do, the first of them first; empty if none are known.
   const Plan& plan(Place at);
-  bool fits(Place at, uint32_t left);
+  bool fits(Place at, uint32_t left) {
+    return clearly_fits(at, left).value_or(false) || least_tokens(at) <= left;
+  }
   // Known to be: `left` fits behind any token.
   bool all_fit(Place at, uint32_t left);
+  // Whether `left` fits, if that can be said without a search for this place; none if it takes one.
+  std::optional<bool> clearly_fits(Place at, uint32_t left);
 
   // --- masks (completion_masks.cpp)
-  // The row that drop_beyond() made of the place's mask; false if that was not asked for.
-  bool copy_mask(Place at, uint32_t left, std::span<uint32_t> row) const;
+  // The row that drop_beyond() made of the place's mask; null if that was not asked for.
+  const std::vector<uint32_t>* mask(Place at, uint32_t left) const;
   // Clears the tokens behind which so many do not fit.
   void drop_beyond(Place at, uint32_t left, std::span<uint32_t> row);
 
   // --- what it takes
   // For texts, and for tokens that need be no shortest text.
-  uint64_t searches() const { return searches_ + texts_.searches() + exact_texts_.searches(); }
+  uint64_t searches() const { return searches_ + texts_.searches(); }
   // For masks.
   uint64_t walks() const { return walks_; }
+  // The most work of a walk, as BudgetWalk counts it.
+  uint32_t most_work() const { return most_work_; }
   // Grows with what is known.
   std::size_t size() const;
   std::size_t memory_bytes() const;
 
  private:
   friend class BudgetWalk;
+  friend class TextSearch;
   friend class TokenSearch;
   using Memory = RegisterPool::Memory;
   static constexpr uint32_t kMaxPlaces = 30000;
-  static constexpr uint32_t kMaxExactPlaces = 500;  // values and names make endlessly many
-  static constexpr std::size_t kShort = 8;          // tokens for which fewer ones are looked for
+  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  static constexpr std::string_view kDigits = "123456789";  // zeros may lead elsewhere
+  static constexpr std::size_t kShort = 8;  // tokens for which fewer ones are looked for
 
   // Tokens that complete a place.
   struct Known {
     uint32_t tokens = kUnbounded;
     std::optional<Plan> plan;  // none yet where it spells the shortest text, with longer names
-    bool by_names = false;     // it depends on loosened configurations and the number of names only
+    bool padded = false;       // they spell the padded text (completion_names.cpp)
+    uint32_t work = 0;         // that it took to find them: bytes and nodes that were read
     std::size_t memory_bytes() const { return heap_bytes(plan); }
   };
-  // How names are made longer until they are none that is there.
+  // Where letters, or digits, make a name or an item another one than those that are there.
+  struct Pad {
+    uint32_t at = 0;      // in the text
+    uint32_t end = 0;     // where the text goes on
+    std::string enter;    // comes before them
+    std::string leave;    // and behind
+    bool digits = false;  // whole numbers
+    uint32_t doubts = 1;  // one behind the other, that all are over if the letters are new ones
+    std::size_t memory_bytes() const { return heap_bytes(enter, leave); }
+  };
   struct Padding {
     bool possible = false;
-    std::vector<std::string> enters;  // per doubt: what leads to where any letters may follow
-    uint32_t tokens = kUnbounded;     // that spell the text but for what makes names longer
-    std::size_t memory_bytes() const { return heap_bytes(enters); }
+    std::vector<Pad> pads;         // of the doubts, but for those that are none
+    uint32_t tokens = kUnbounded;  // that spell the text but for what the pads add
+    std::size_t memory_bytes() const { return heap_bytes(pads); }
+  };
+  // A padding of the text of a place.
+  struct Named {
+    const Padding* padding;
+    uint32_t before;   // so many names are there before the first of its pads
+    uint32_t skipped;  // doubts before that
   };
   // Of loosened configurations.
   struct Loose {
@@ -94,6 +121,7 @@ class Completions {
     Doubts doubts;
     std::optional<Plan> better;  // of fewer tokens
     bool searched = false;
+    uint32_t work = 0;                              // of that
     std::array<std::optional<Padding>, 2> padding;  // [1]: the first name needs none
     std::size_t memory_bytes() const { return heap_bytes(doubts, better, padding); }
   };
@@ -120,6 +148,11 @@ class Completions {
   Place loose_place(Place at);
   Loose& loose(Place loose_at);
   const std::optional<Plan>& better_plan(Place loose_at, Loose& loose);
+  // A search might find one.
+  static bool may_be_better(const Loose& loose) {
+    return loose.tokens == kUnbounded || (loose.tokens > 1 && loose.tokens <= kShort);
+  }
+  void search_exactly(Place at, Known& known);
   // The shortest text, which is known.
   ShortestTexts::Text loose_text(Place loose_at);
   Plan spelled_plan(Place at);
@@ -127,8 +160,13 @@ class Completions {
   uint32_t sure_bytes(Place at);
   uint32_t bytes_left(Place at) { return shortest(at).bytes; }
   ShortestTexts::Length shortest(Place at);
-  // Not below least_tokens().
-  uint32_t most_tokens(Place at);
+  // So many do for sure, as far as can be said without a search for this place. Not below
+  // least_tokens(), and the same if `least`.
+  struct Quick {
+    uint32_t tokens;
+    bool least;
+  };
+  Quick quick(Place at);
 
   // Of names that must not come again (completion_names.cpp).
   void note_stacks();
@@ -136,11 +174,27 @@ class Completions {
   uint32_t remembered(Place at);
   bool follow(ConfigSet& set, std::string_view text);
   bool reads_letters(const ConfigSet& set);
+  bool reads_digits(const ConfigSet& set);
   std::optional<std::string> enter_letters(ConfigSet& set);
+  std::optional<Pad> pad_name(ConfigSet& set, const Repeat& name);
+  std::optional<Pad> pad_item(ConfigSet& set, std::string_view text, uint32_t begin,
+                              const Repeat& item);
+  std::optional<Pad> pad_in_string(ConfigSet& set, std::string_view text, uint32_t at,
+                                   const Repeat& item);
+  std::optional<Pad> find_pad(ConfigSet& set, std::string_view text, uint32_t& at,
+                              const Repeat& repeat);
   const Padding& padding(Place loose_at, Loose& loose, bool first_is_new);
-  uint32_t count_parts(std::string_view text, std::span<const uint32_t> cuts);
-  uint32_t padded_tokens(const Loose& loose, const Padding& padding, uint32_t names) const;
-  std::optional<Plan> padded_plan(Place at, const Padding& padding, uint32_t names);
+  bool add_pad(ConfigSet& set, std::string_view text, uint32_t& at, const Repeat& repeat,
+               std::vector<Pad>& pads);
+  uint32_t count_parts(std::string_view text, std::span<const Pad> pads);
+  bool may_be_padded(const Loose& loose) const;
+  std::optional<Named> named(Place at);
+  std::optional<Named> named_alone(Place at);
+  bool reads_first(Place at, std::string_view text, uint32_t end);
+  uint32_t padded_tokens(const Named& named) const;
+  std::optional<Plan> padded_plan(Place at, const Named& named);
+  std::optional<std::string> new_letters(const ConfigSet& set, const Pad& pad, uint32_t names,
+                                         std::string_view rest);
 
   // Masks (completion_masks.cpp).
   Reach reach_key(Place at);
@@ -166,7 +220,6 @@ class Completions {
 
   Speller speller_;
   ShortestTexts texts_;  // Memory::kIgnored
-  ShortestTexts exact_texts_;
   std::unordered_map<Place, Place> loose_places_;
   std::unordered_map<Place, Loose> loose_;  // by loosened places
   std::unordered_map<Place, Known> known_;
@@ -179,6 +232,8 @@ class Completions {
   std::vector<uint32_t> names_;
   uint64_t searches_ = 0;
   uint64_t walks_ = 0;
+  uint32_t max_work_;
+  uint32_t most_work_ = 0;
 };
 
 }  // namespace maskwright

@@ -15,8 +15,11 @@ constexpr std::size_t kBytesOfPlace = 256;
 }  // namespace
 
 void Doubts::append(const Doubts& more, std::size_t bytes) {
-  for (const uint32_t name : more.names) names.push_back(name + static_cast<uint32_t>(bytes));
-  if (more.others != 0) others = more.others + static_cast<uint32_t>(bytes);
+  const auto before = static_cast<uint32_t>(bytes);
+  for (const Repeat& repeat : more.repeats) {
+    repeats.push_back({repeat.begin + before, repeat.end + before});
+  }
+  if (more.others != 0) others = more.others + before;
 }
 
 void Doubts::note(Store& store, StateId state, std::size_t bytes) {
@@ -29,8 +32,9 @@ void Doubts::note(Store& store, StateId state, std::size_t bytes) {
 Doubts Doubts::from(uint32_t bytes) const {
   Doubts rest;
   if (others > bytes) rest.others = others - bytes;
-  for (const uint32_t name : names) {
-    if (name >= bytes) rest.names.push_back(name - bytes);
+  for (const Repeat& repeat : repeats) {
+    if (repeat.end <= bytes) continue;
+    rest.repeats.push_back({repeat.begin > bytes ? repeat.begin - bytes : 0, repeat.end - bytes});
   }
   return rest;
 }
@@ -54,11 +58,13 @@ Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, A
   const Target exact = resume();
   arena.regs().set_memory(Memory::kIgnored);
   if (exact.state != target.state || exact.reg != target.reg) {
-    const bool string = id == FamilyId::kArray && returned.text.ends_with('"');
-    if (bytes != 0 && (id == FamilyId::kObject || string)) {
-      doubts.names.push_back(static_cast<uint32_t>(bytes - 1));
+    const auto end = static_cast<uint32_t>(bytes);
+    if (id == FamilyId::kArray || (id == FamilyId::kObject && bytes != 0)) {
+      const bool quoted = id == FamilyId::kObject || returned.text.ends_with('"');
+      const auto length = static_cast<uint32_t>(quoted ? 1 : returned.text.size());
+      doubts.repeats.push_back({end > length ? end - length : 0, end});
     } else {
-      doubts.others = static_cast<uint32_t>(bytes + 1);
+      doubts.others = end + 1;
     }
   }
   doubts.note(store, target.state, bytes);

@@ -34,14 +34,21 @@
 
 namespace maskwright {
 
+// A name, or an item of an array, that may be there already: where what can tell it from others
+// begins in the text, and where its last byte has been read. Of names and strings that is their
+// closing quotation mark, of other items the whole item.
+struct Repeat {
+  uint32_t begin;
+  uint32_t end;
+};
+
 // Where a text of frames that remember nothing may be refused by those that do.
 struct Doubts {
-  // The closing quotation marks of names, or of strings of arrays, that may be there already.
-  std::vector<uint32_t> names;
-  uint32_t others = 0;  // of values, or names that may run out: the bytes before the last, plus one
+  std::vector<Repeat> repeats;  // by their ends
+  uint32_t others = 0;          // of names that may run out: the bytes before the last, plus one
 
-  bool none() const { return names.empty() && others == 0; }
-  std::size_t memory_bytes() const { return heap_bytes(names); }
+  bool none() const { return repeats.empty() && others == 0; }
+  std::size_t memory_bytes() const { return heap_bytes(repeats); }
   // What is remembered without bound decides something in the state, behind so many bytes.
   void note(Store& store, StateId state, std::size_t bytes);
   // Of a text that follows `bytes` bytes.
@@ -59,7 +66,7 @@ struct FrameText {
   std::size_t memory_bytes() const { return heap_bytes(text, doubts); }
 };
 
-// The frame's callers resume with what it returns; notes a doubt at the end of `text` if what is
+// The frame's callers resume with what it returns; notes a doubt behind so many bytes if what is
 // remembered, and ignored by the arena, would make a difference.
 Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, Arena& arena,
                        std::size_t bytes, Doubts& doubts);

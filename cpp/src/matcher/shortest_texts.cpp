@@ -7,7 +7,7 @@ namespace maskwright {
 
 ShortestTexts::Length ShortestTexts::length(std::span<const Config> closed, Arena& arena) {
   const Rest found = best(closed, arena);
-  return {found.bytes, found.sure, found.vain};
+  return {found.bytes, found.sure, found.repeats, found.vain};
 }
 
 ShortestTexts::Text ShortestTexts::text(std::span<const Config> closed, Arena& arena) {
@@ -121,11 +121,14 @@ ShortestTexts::Rest ShortestTexts::finish(Target at, StackRef stack, uint32_t fr
     const uint32_t next = rest(stack, entries_[entry].texts[i], frames, arena);
     const FrameText& own = entries_[entry].texts[i];
     const auto bytes = static_cast<uint32_t>(own.text.size());
-    if (next == kEnd) return {bytes, entry, i, kEnd, {}, own.doubts.none(), false, 0};
+    const auto repeats = static_cast<uint32_t>(own.doubts.repeats.size());
+    if (next == kEnd) return {bytes, entry, i, kEnd, {}, own.doubts.none(), repeats, 0, false};
     const Rest& behind = rests_[next];
     if (behind.bytes != kUnbounded) {
       const bool sure = own.doubts.none() && behind.before.none() && behind.sure;
-      return {bytes + behind.bytes, entry, i, next, {}, sure, false, behind.vain};
+      const auto between = static_cast<uint32_t>(behind.before.repeats.size());
+      const uint32_t all = repeats + between + behind.repeats;
+      return {bytes + behind.bytes, entry, i, next, {}, sure, all, behind.vain, false};
     }
     vain = std::max(vain, behind.vain);
   }
@@ -183,8 +186,9 @@ ShortestTexts::Text ShortestTexts::spell(const Rest& rest) const {
     if (at->next == kEnd) return whole;
     at = &rests_[at->next];
     if (at->before.others != 0) whole.doubts.others = 1;
-    if (!at->before.names.empty()) {
-      whole.doubts.names.push_back(static_cast<uint32_t>(whole.bytes.size() - 1));
+    const auto end = static_cast<uint32_t>(whole.bytes.size());
+    for (const Repeat& repeat : at->before.repeats) {
+      whole.doubts.repeats.push_back({repeat.end == 1 ? end - 1 : 0, end});
     }
   }
 }

@@ -35,8 +35,9 @@ class ShortestTexts {
 
   struct Length {
     uint32_t bytes = kUnbounded;
-    bool sure = true;   // the text has no doubts
-    uint32_t vain = 0;  // the most work of a search that found none, done now or before
+    bool sure = true;      // the text has no doubts
+    uint32_t repeats = 0;  // those of names and items
+    uint32_t vain = 0;     // the most work of a search that found none, done now or before
   };
   struct Text {
     std::string bytes;
@@ -74,9 +75,11 @@ class ShortestTexts {
     uint32_t text = 0;
     uint32_t next = kEnd;
     Doubts before;  // at the last byte before it, if any
+    // As in Length.
     bool sure = true;
+    uint32_t repeats = 0;
+    uint32_t vain = 0;
     bool known = false;
-    uint32_t vain = 0;  // as in Length
     std::size_t memory_bytes() const { return before.memory_bytes(); }
   };
   static constexpr uint32_t kEnd = 0xFFFFFFFF;  // of the text

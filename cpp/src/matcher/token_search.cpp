@@ -29,15 +29,15 @@ void TokenSearch::visit(std::span<const Config> closed, uint32_t from, uint32_t 
   if (fewest_[id] <= tokens) return;
   fewest_[id] = tokens;
   const Completions::Place place = known_.intern(closed);
-  charge(known_.shortest(place).vain);
+  charge(known_.shortest(place).vain / kPlacesOfNode);
   if (index != 0 && tokens + tokens_at_least(place) >= bound_) return;
   visits_.push_back({place, from, token, tokens});
   waiting_.push({tokens + bytes_left(place), index});
 }
 
-// Searches for texts that find none count as if they were done for the first time.
-void TokenSearch::charge(uint32_t places) {
-  nodes_left_ -= std::min(nodes_left_, places / kPlacesOfNode);
+void TokenSearch::charge(uint32_t nodes) {
+  nodes_left_ -= std::min(nodes_left_, nodes);
+  nodes_ += nodes;
 }
 
 // That spell the shortest text, each of them as long as tokens can be.
@@ -91,7 +91,7 @@ void TokenSearch::expand_below(uint32_t node, std::span<const Config> closed, ui
   for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
     if (!reads.has(vocabulary_.byte(child))) continue;
     if (nodes_left_ == 0) return;
-    --nodes_left_;
+    charge(1);
     after.clear();
     known_.runner_.scan(closed, vocabulary_.byte(child), known_.arena_, after);
     if (after.empty()) continue;

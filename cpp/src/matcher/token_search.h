@@ -33,6 +33,8 @@ class TokenSearch {
 
   // A plan of fewer tokens than `bound`; none if there is none, or none was met.
   std::optional<Plan> find(Completions::Place at, uint32_t bound);
+  // That it read, and what counts as so many.
+  uint32_t nodes() const { return nodes_; }
 
  private:
   static constexpr uint32_t kMaxNodes = 2000;
@@ -49,7 +51,8 @@ class TokenSearch {
   };
 
   void visit(std::span<const Config> closed, uint32_t from, uint32_t token);
-  void charge(uint32_t places);
+  // Searches for texts that find none count as if they were done for the first time.
+  void charge(uint32_t nodes);
   uint32_t tokens_at_least(Completions::Place place);
   uint32_t bytes_left(Completions::Place place);
   void expand(uint32_t index);
@@ -63,6 +66,7 @@ class TokenSearch {
   const Vocabulary& vocabulary_;
   uint32_t bound_ = 0;
   uint32_t nodes_left_ = 0;
+  uint32_t nodes_ = 0;
   std::optional<Plan> best_;
   std::vector<Visit> visits_;
   WordInterner seen_;             // configurations without their whitespace runs

@@ -34,6 +34,7 @@ struct CompiledCounters {
   uint64_t searched_places = 0;  // by searches for completions (finish.cpp)
   uint64_t budget_searches = 0;  // for texts and tokens that complete a place (completions.h)
   uint64_t budget_walks = 0;     // for masks under a budget
+  uint64_t budget_work = 0;      // the most that searches for one of them took (budget_walk.h)
   MaskCounters masks;
 };
 
@@ -102,6 +103,8 @@ class CompiledGrammar {
   // another, which it must before any id was asked for.
   std::shared_ptr<MaskTable> mask_table() const { return mask_ids_->table(); }
   void use_mask_table(std::shared_ptr<MaskTable> table);
+  // For tests: the work that a mask under a budget may take at most (budget_walk.h).
+  void bound_budget_work(uint32_t max_work);
 
   // For matchers; everything below is used under mutex().
   GrammarMutex& mutex() const { return mutex_; }

@@ -216,6 +216,8 @@ class Matcher {
   std::optional<uint32_t> text_tokens(uint32_t left) const;
   uint32_t least_tokens();
   std::span<const uint32_t> plan_of(const Step& step, Completions& facts);
+  bool leaves_enough(Completions& facts, uint32_t from, uint32_t token, uint32_t to, uint32_t left);
+  const std::vector<uint32_t>& fitting(Completions& facts, uint32_t at, uint32_t left);
   bool fits_after(uint32_t token, Step& cost);
   bool fits_behind(std::string_view text, Step& cost);
   bool fill_within_budget(std::span<uint32_t> row, bool walk);
