@@ -121,11 +121,16 @@ bool is_everything(const NumberSpec& spec) {
          spec.excluded.empty();
 }
 
+bool is_plain(const std::string& text) {
+  if (text == "-0" || text.find_first_of("eE") != std::string::npos) return false;
+  return text.find('.') == std::string::npos || text.back() != '0';
+}
+
 }  // namespace
 
 bool satisfies(const NumberSpec& spec, const std::string& text) {
   const auto parsed = Parser(text).run();
-  if (!parsed) return false;
+  if (!parsed || (spec.plain && !is_plain(text))) return false;
   if (is_everything(spec)) return true;
   const Value value = *parsed;
   if (value.written < -400 || value.written > 400) return false;
@@ -158,7 +163,8 @@ NumberRange between(const std::string& lo, const std::string& hi) {
 }
 
 std::string describe(const NumberSpec& spec) {
-  std::string out = spec.integer ? "integer" : "";
+  std::string out = spec.plain ? "plain " : "";
+  out += spec.integer ? "integer" : "";
   out += spec.fractional ? "fractional" : "";
   const auto ranges = [&](const char* name, const std::vector<NumberRange>& list) {
     for (const NumberRange& range : list) {

@@ -53,6 +53,7 @@ def json_schema_request(
     strict_mode: bool = True,
     max_whitespace_cnt: int | None = None,
     any_order: bool = False,
+    plain_numbers: bool = False,
     assert_format: bool = True,
     dialect: str | None = None,
     registry: Mapping[str, Any] | None = None,
@@ -67,6 +68,7 @@ def json_schema_request(
         "strict_mode": strict_mode,
         "max_whitespace_cnt": max_whitespace_cnt,
         "any_order": any_order,
+        "plain_numbers": plain_numbers,
         "assert_format": assert_format,
         "dialect": dialect,
         "registry": None if registry is None else dict(registry),
@@ -95,11 +97,14 @@ def json_schema_request(
     return CompileRequest(key, make_grammar, locate)
 
 
-def builtin_json_request(source: None = None) -> CompileRequest:
+def builtin_json_request(source: None = None, *, plain_numbers: bool = False) -> CompileRequest:
     """Return the request for the grammar of any JSON value, which has no source."""
     if source is not None:
         raise TypeError(f"source is a {type(source).__name__}; expected None for builtin_json")
-    return CompileRequest(("builtin-json",), Grammar.builtin_json_grammar)
+    plain = bool(plain_numbers)
+    return CompileRequest(
+        ("builtin-json", plain), lambda: Grammar.builtin_json_grammar(plain_numbers=plain)
+    )
 
 
 def regex_request(regex: str) -> CompileRequest:

@@ -193,6 +193,7 @@ class GrammarCompiler:
         strict_mode: bool = True,
         max_whitespace_cnt: int | None = None,
         any_order: bool = False,
+        plain_numbers: bool = False,
         assert_format: bool = True,
         dialect: str | None = None,
         registry: Mapping[str, Any] | None = None,
@@ -210,6 +211,7 @@ class GrammarCompiler:
             strict_mode: See there.
             max_whitespace_cnt: See there.
             any_order: See there.
+            plain_numbers: See there.
             assert_format: See there.
             dialect: See there.
             registry: See there.
@@ -228,6 +230,7 @@ class GrammarCompiler:
                 strict_mode=strict_mode,
                 max_whitespace_cnt=max_whitespace_cnt,
                 any_order=any_order,
+                plain_numbers=plain_numbers,
                 assert_format=assert_format,
                 dialect=dialect,
                 registry=registry,
@@ -236,9 +239,9 @@ class GrammarCompiler:
             )
         )
 
-    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+    def compile_builtin_json_grammar(self, *, plain_numbers: bool = False) -> CompiledGrammar:
         """Compile the grammar of any JSON value; see `Grammar.builtin_json_grammar`."""
-        return self._compile(builtin_json_request())
+        return self._compile(builtin_json_request(plain_numbers=plain_numbers))
 
     def compile_regex(self, regex: str) -> CompiledGrammar:
         """Compile a regular expression that the whole text must match.

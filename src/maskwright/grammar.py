@@ -69,6 +69,7 @@ class Grammar:
         max_whitespace_cnt: int | None = None,
         print_converted_ebnf: bool = False,
         any_order: bool = False,
+        plain_numbers: bool = False,
         assert_format: bool = True,
         dialect: str | None = None,
         registry: Mapping[str, Any] | None = None,
@@ -94,6 +95,8 @@ class Grammar:
             max_whitespace_cnt: Bytes of whitespace at one place at most; None: 256.
             print_converted_ebnf: Print the grammar to standard output.
             any_order: Members may come in any order; else declared ones first, in that order.
+            plain_numbers: Each number has one spelling, such as ``15``, and never ``15.0``,
+                ``150.0E-1`` or ``-0``: no exponent, and no fraction that could be shorter.
             assert_format: ``format`` constrains; else it is an annotation.
             dialect: The draft of a schema without ``$schema``, such as ``"draft7"``; None: 2020-12
                 plus the older spellings that do not contradict it.
@@ -128,6 +131,7 @@ class Grammar:
             strict_mode=strict_mode,
             max_whitespace_cnt=max_whitespace_cnt,
             any_order=any_order,
+            plain_numbers=plain_numbers,
             assert_format=assert_format,
             dialect=dialect,
             registry=registry,
@@ -175,17 +179,20 @@ class Grammar:
         return grammar
 
     @classmethod
-    def builtin_json_grammar(cls) -> Grammar:
+    def builtin_json_grammar(cls, *, plain_numbers: bool = False) -> Grammar:
         """Make the grammar of any JSON value.
 
         Members may have any key and come in any order. Whitespace between two tokens is at most 256
         bytes, and there is none around the value.
 
+        Args:
+            plain_numbers: As for `from_json_schema`.
+
         Example:
             >>> Grammar.builtin_json_grammar().certificate.narrowed
             ('whitespace: at most 256 bytes between two tokens',)
         """
-        return cls.from_json_schema(True, strict_mode=False)
+        return cls.from_json_schema(True, strict_mode=False, plain_numbers=plain_numbers)
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:

@@ -251,7 +251,7 @@ class IrParser {
 
   void check_json() {
     node_id();
-    if (next() > 7) fail("unknown JSON flags");
+    if (next() > 15) fail("unknown JSON flags");
     next();
     if (ref().empty() || ref().empty()) fail("an empty JSON separator");
   }

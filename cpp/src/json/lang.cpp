@@ -67,6 +67,9 @@ struct LangTable::Impl {
 
   TermId any_term() { return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone); }
 
+  std::unique_ptr<TableLang> make_number(const NumberSpec& spec) const {
+    return make_number_lang(std::make_shared<const NumberSet>(spec), spec.plain, ascii, limits);
+  }
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> intersect_searches(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> filter(std::size_t literal_list, const std::vector<LangId>& ids);
@@ -256,10 +259,11 @@ LangId LangTable::complement(LangId lang) {
 
 LangId LangTable::number(const NumberSpec& spec) {
   auto set = std::make_shared<const NumberSet>(spec);
-  const std::string key = set->key();
+  const std::string key = (spec.plain ? "plain " : "") + set->key();
   const auto found = impl_->numbers_by_key.find(key);
   if (found != impl_->numbers_by_key.end()) return found->second;
-  const LangId id = impl_->add(langs_, make_number_lang(set, impl_->ascii, impl_->limits));
+  const LangId id =
+      impl_->add(langs_, make_number_lang(set, spec.plain, impl_->ascii, impl_->limits));
   impl_->numbers_by_key.emplace(key, id);
   impl_->numbers.emplace(id, Impl::Number{spec, std::move(set)});
   return id;
@@ -271,6 +275,7 @@ std::vector<LangId> LangTable::join_numbers(std::span<const LangId> numbers) {
   list.has_values = true;
   for (const LangId id : numbers) {
     const NumberSet& set = *impl_->numbers.at(id).set;
+    list.plain = impl_->numbers.at(id).spec.plain;
     if (!set.has_values()) joined.push_back(id);
     for (const Decimal& value : set.values()) list.values.push_back(canonical_text(value));
   }
@@ -307,7 +312,7 @@ std::unique_ptr<Lang> LangTable::number_without(LangId number,
                                                 std::span<const std::string> values) const {
   NumberSpec spec = impl_->numbers.at(number).spec;
   spec.excluded.insert(spec.excluded.end(), values.begin(), values.end());
-  return make_number_lang(std::make_shared<const NumberSet>(spec), impl_->ascii, impl_->limits);
+  return impl_->make_number(spec);
 }
 
 std::unique_ptr<Lang> LangTable::number_among(LangId number,
@@ -322,11 +327,12 @@ std::unique_ptr<Lang> LangTable::number_among(LangId number,
   }
   spec.has_values = true;
   spec.values = std::move(kept);
-  return make_number_lang(std::make_shared<const NumberSet>(spec), impl_->ascii, impl_->limits);
+  return impl_->make_number(spec);
 }
 
 bool LangTable::is_any_number(LangId number) const {
-  return impl_->numbers.at(number).set->is_everything();
+  const Impl::Number& known = impl_->numbers.at(number);
+  return known.set->is_everything() && !known.spec.plain;
 }
 
 }  // namespace maskwright

@@ -22,6 +22,7 @@ struct JsonOptions {
   bool any_order = false;
   bool whitespace = false;
   bool strict = false;
+  bool plain_numbers = false;   // see NumberSpec
   uint32_t max_whitespace = 0;  // bytes between two tokens, if whitespace
   std::string item_separator;   // whitespace around one ',' and one ':'
   std::string key_separator;
@@ -30,8 +31,9 @@ struct JsonOptions {
 
   bool same_layout(const JsonOptions& other) const {
     return any_order == other.any_order && whitespace == other.whitespace &&
-           strict == other.strict && max_whitespace == other.max_whitespace &&
-           item_separator == other.item_separator && key_separator == other.key_separator;
+           strict == other.strict && plain_numbers == other.plain_numbers &&
+           max_whitespace == other.max_whitespace && item_separator == other.item_separator &&
+           key_separator == other.key_separator;
   }
   std::size_t memory_bytes() const { return heap_bytes(item_separator, key_separator); }
 };

@@ -66,6 +66,7 @@ def _options(arguments: Namespace) -> dict[str, Any]:
     return {
         "strict_mode": not arguments.open,
         "any_order": arguments.any_order,
+        "plain_numbers": arguments.plain_numbers,
         "assert_format": not arguments.annotate_format,
         "nullable": arguments.nullable,
         "dialect": arguments.dialect,

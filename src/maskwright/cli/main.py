@@ -193,6 +193,9 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--any-order", action="store_true", help="members may come in any order")
     parser.add_argument(
+        "--plain-numbers", action="store_true", help="numbers as in 15, never as in 150.0E-1"
+    )
+    parser.add_argument(
         "--annotate-format", action="store_true", help="formats are annotations only"
     )
     parser.add_argument("--nullable", action="store_true", help="OpenAPI's nullable admits null")

@@ -94,6 +94,7 @@ LITERAL_TRUE: Final = 4
 JSON_ANY_ORDER: Final = 1
 JSON_ANY_WHITESPACE: Final = 2
 JSON_STRICT: Final = 4
+JSON_PLAIN_NUMBERS: Final = 8
 
 #: Whether a text is a plain decimal in its one normal form: no exponent, needless zeros or "-0".
 is_decimal: Final = re.compile(r"(?!-0\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?\Z").match

@@ -188,13 +188,15 @@ def _token_set(c: _Cursor) -> n.Expr:
 
 def _json(c: _Cursor) -> n.Expr:
     node = c.node_id()
-    flags = c.flags(f.JSON_ANY_ORDER | f.JSON_ANY_WHITESPACE | f.JSON_STRICT)
+    known = f.JSON_ANY_ORDER | f.JSON_ANY_WHITESPACE | f.JSON_STRICT | f.JSON_PLAIN_NUMBERS
+    flags = c.flags(known)
     limit = c.word()
     return n.Json(
         node,
         bool(flags & f.JSON_ANY_ORDER),
         bool(flags & f.JSON_ANY_WHITESPACE),
         bool(flags & f.JSON_STRICT),
+        bool(flags & f.JSON_PLAIN_NUMBERS),
         None if limit == f.NONE else limit,
         c.data(),
         c.data(),

@@ -24,6 +24,8 @@ def found(schema, **options):
 
 
 EXPONENTS = "numbers with exponents from -400 to 400 only"
+PLAIN = {**OPEN, "plain_numbers": True}
+SPELLING = "numbers in plain spelling only (plain_numbers=False lifts it)"
 DIGITS = "numbers may have any number of digits, whatever their bounds"
 NO_ITEMS = "no other items (strict_mode=False lifts it)"
 
@@ -50,6 +52,10 @@ NO_ITEMS = "no other items (strict_mode=False lifts it)"
         ({"multipleOf": 3}, OPEN, "#/multipleOf", EXPONENTS),
         ({"const": 1.5}, OPEN, "#/const", EXPONENTS),
         ({"enum": ["a", [1]]}, OPEN, "#/enum", EXPONENTS),
+        ({"type": "integer"}, PLAIN, "#/type", SPELLING),
+        ({"type": ["number", "null"]}, PLAIN, "#/type", SPELLING),
+        ({"minimum": 1, "exclusiveMaximum": 4}, PLAIN, "#/minimum", SPELLING),
+        ({"const": 1.5}, PLAIN, "#/const", SPELLING),
     ],
 )
 def test_what_is_narrowed_and_why(schema, options, pointer, reason):

@@ -16,6 +16,9 @@ SPELLING = (
     "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, const or "
     "enum"
 )
+PLAIN_SPELLING = (
+    "number-spelling: plain only, without exponent, zeros at the end of a fraction, or -0"
+)
 
 
 def compiled(schema, **options):
@@ -26,6 +29,7 @@ def compiled(schema, **options):
 def test_default_options():
     json, certificate = compiled(MEMBERS)
     assert (json.any_order, json.any_whitespace, json.strict) == (False, True, True)
+    assert not json.plain_numbers
     assert json.max_whitespace == 256
     assert (json.item_separator, json.key_separator) == (b",", b":")
     assert certificate.exact
@@ -37,6 +41,14 @@ def test_flags_are_passed_on():
     json, certificate = compiled(MEMBERS, any_order=True, strict_mode=False, max_whitespace_cnt=0)
     assert (json.any_order, json.strict, json.max_whitespace) == (True, False, 0)
     assert certificate.narrowed == ("whitespace: at most 0 bytes between two tokens",)
+
+
+@pytest.mark.parametrize("schema", [{"type": "integer"}, {"type": "string"}, True])
+def test_plain_numbers(schema):
+    json, certificate = compiled(schema, plain_numbers=True)
+    assert json.plain_numbers
+    assert certificate.exact
+    assert certificate.narrowed == (WHITESPACE, PLAIN_SPELLING)
 
 
 def test_separators():

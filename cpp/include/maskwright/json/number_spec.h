@@ -24,6 +24,8 @@ struct NumberSpec {
   std::vector<std::string> multiples_of, not_multiples_of;  // of each, of none; positive
   bool has_values = false;                                  // only `values`
   std::vector<std::string> values, excluded;
+  // Each number in one spelling only: no exponent, no zeros at the end of a fraction, no "-0".
+  bool plain = false;
 
   std::size_t memory_bytes() const {
     return heap_bytes(within, outside, multiples_of, not_multiples_of, values, excluded);

@@ -50,6 +50,7 @@ def compile_json_schema(
     strict_mode: bool = True,
     max_whitespace_cnt: int | None = None,
     any_order: bool = False,
+    plain_numbers: bool = False,
     assert_format: bool = True,
     dialect: str | None = None,
     registry: Mapping[str, Any] | None = None,
@@ -82,6 +83,8 @@ def compile_json_schema(
             schema says nothing about the others.
         max_whitespace_cnt: Bytes of free whitespace at one place at most; None: 256.
         any_order: Members may come in any order; else declared ones come first, in that order.
+        plain_numbers: Each number has one spelling: without exponent, without the zeros that a
+            fraction may end with, without a fraction if it is an integer, and 0 without sign.
         assert_format: `format` constrains, with the formats that some draft defines; else it is an
             annotation.
         dialect: The draft of a schema without `$schema`: ``"draft4"``, ``"draft6"``, ``"draft7"``,
@@ -148,13 +151,14 @@ def compile_json_schema(
         facts = converter.facts
         ignored = converter.ignored_pointers(max_ignored_bytes)
         if recorder is not None:
-            recorder.finish(converter, ignored, any_order=any_order)
+            recorder.finish(converter, ignored, any_order=any_order, plain_numbers=plain_numbers)
     root = builder.rule("root")
     expression = builder.json(
         node,
         any_order=bool(any_order),
         any_whitespace=bool(any_whitespace),
         strict=bool(strict_mode),
+        plain_numbers=bool(plain_numbers),
         max_whitespace=max_whitespace,
         item_separator=item_separator,
         key_separator=key_separator,
@@ -162,6 +166,8 @@ def compile_json_schema(
     builder.define(root, expression)
     if any_whitespace:
         facts.add("whitespace")
+    if plain_numbers:
+        facts.add("plain numbers")
     narrowed = _narrowed(
         frozenset(facts), max_whitespace, strict=bool(strict_mode), any_order=bool(any_order)
     )
@@ -242,7 +248,11 @@ def _narrowed(
         entries.append(f"whitespace: at most {max_whitespace} bytes between two tokens")
     else:
         entries.append("whitespace: the given separators only")
-    if "exact numbers" in facts:
+    if "plain numbers" in facts:
+        entries.append(
+            "number-spelling: plain only, without exponent, zeros at the end of a fraction, or -0"
+        )
+    elif "exact numbers" in facts:
         entries.append(
             "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, "
             "const or enum"

@@ -95,7 +95,14 @@ class Recorder:
         """Note a location that holds itself."""
         self._loops.append(location)
 
-    def finish(self, conv: Converter, ignored: tuple[str, ...], *, any_order: bool) -> None:
+    def finish(
+        self,
+        conv: Converter,
+        ignored: tuple[str, ...],
+        *,
+        any_order: bool,
+        plain_numbers: bool = False,
+    ) -> None:
         """Make the report on a conversion that has come to its end; `coverage` is there then."""
         conv.facts |= self._facts
         without_effect = frozenset(ignored)
@@ -112,14 +119,16 @@ class Recorder:
                     status, reason = "ignored", _why_ignored(conv, keyword)
                 else:
                     reasons = _narrowed(conv, schema, keyword, any_order=any_order)
-                    if self._narrows_numbers(schema, location, keyword):
-                        reasons.append("numbers with exponents from -400 to 400 only")
+                    names_numbers = keyword == "type" and "number" in schema[keyword]
+                    if plain_numbers and names_numbers:
+                        reasons.append(_PLAIN_NUMBERS)
+                    elif self._narrows_numbers(schema, location, keyword):
+                        reasons.append(_PLAIN_NUMBERS if plain_numbers else _EXPONENTS)
                     reason = "; ".join(reasons)
                     status = "narrowed" if reason else status
                 keywords[pointer] = KeywordReport(pointer, status, reason)
-            warnings += [
-                LengthWarning(render(location), reason) for reason in _unbounded(conv, schema)
-            ]
+            unbounded = _unbounded(conv, schema, plain_numbers=plain_numbers)
+            warnings += [LengthWarning(render(location), reason) for reason in unbounded]
         for location in self._loops:
             warnings.append(LengthWarning(render(location), "values can be nested without bound"))
         self.coverage = Coverage(tuple(keywords.values()), tuple(dict.fromkeys(warnings)))
@@ -161,12 +170,16 @@ def _narrowed(
 
 _IN_PLACE = {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not"}
 _FIXED = {"enum", "const"}
-_BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_BELOW = {"minimum", "exclusiveMinimum"}
+_ABOVE = {"maximum", "exclusiveMaximum"}
+_BOUNDS = _BELOW | _ABOVE
 _DIGITS = "numbers may have any number of digits, whatever their bounds"
+_EXPONENTS = "numbers with exponents from -400 to 400 only"
+_PLAIN_NUMBERS = "numbers in plain spelling only (plain_numbers=False lifts it)"
 _GREATEST_COUNTS = {"maxLength", "maxItems", "maxContains", "maxProperties"}
 
 
-def _unbounded(conv: Converter, schema: dict[str, Any]) -> list[str]:
+def _unbounded(conv: Converter, schema: dict[str, Any], *, plain_numbers: bool) -> list[str]:
     """Return what has no bound among the values that a schema describes by itself."""
     if schema.keys() & _FIXED:
         return []
@@ -178,6 +191,8 @@ def _unbounded(conv: Converter, schema: dict[str, Any]) -> list[str]:
             return []
         given = "object"
     names = [given] if isinstance(given, str) else list(given)
+    if plain_numbers:
+        names = [name for name in names if not _has_few_digits(schema, name)]
     checks = {
         "string": (_string, "strings have no maxLength"),
         "array": (_array, "arrays have no maxItems"),
@@ -211,3 +226,9 @@ def _object(conv: Converter, schema: dict[str, Any]) -> bool:
 
 def _always(_conv: Converter, _schema: dict[str, Any]) -> bool:
     return True
+
+
+def _has_few_digits(schema: dict[str, Any], name: str) -> bool:
+    """Return whether the plain spellings of the numbers of a type have a bounded length."""
+    is_bounded = all(schema.keys() & sides for sides in (_BELOW, _ABOVE))
+    return is_bounded and (name == "integer" or (name == "number" and "multipleOf" in schema))
