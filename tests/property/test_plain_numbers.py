@@ -135,10 +135,9 @@ LIMITS = ["0", "1", "-1", "0.5", "-2.5", "10", "100", "0.05", "15"]
 
 def random_number_schema(rng: random.Random) -> str:
     """The text of a schema of numbers of those keywords that the reference knows."""
-    parts = []
     sides = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]
-    for kind in rng.sample(sides, rng.randint(0, 2)):
-        parts.append(f'"{kind}": {rng.choice(LIMITS)}')
+    chosen = rng.sample(sides, rng.randint(0, 2))
+    parts = [f'"{side}": {rng.choice(LIMITS)}' for side in chosen]
     if rng.random() < 0.4:
         parts.append(f'"multipleOf": {rng.choice(["0.1", "0.25", "0.05", "1.5", "3", "0.01"])}')
     if rng.random() < 0.2:

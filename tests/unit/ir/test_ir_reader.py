@@ -72,7 +72,7 @@ RECORDS: list[tuple[str, list[list[int]], list[list[int]]]] = [
     ("free text needs a stop", [[10, 1, 0, 0, 0]], []),
     ("free text needs a stop", [[10, 1, 0, 4, 1, 0, 0]], []),
     ("flags 0x2 have bits", [[11, 2, 0]], []),
-    ("flags 0x8 have bits", [[12, 0, 8, 0, 0, 0, 0, 0]], [[0]]),
+    ("flags 0x10 have bits", [[12, 0, 16, 0, 0, 0, 0, 0]], [[0]]),
     ("node id 0 is not below 0", [JSON], []),
     ("flags 0x80 have bits", [JSON], [[2, 128]]),
     ("flags 0x10 have bits", [JSON], [[3, 16, 0, 0, 0, 0]]),
