@@ -18,8 +18,10 @@ from functools import cache
 
 import pytest
 
+from budget_walks import allowed_tokens, choosers, walk
 from core_adapter import CoreMatcher
 from json_worlds import World, judge_of
+from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.frontends.json_schema import compile_json_schema
 from number_schemas import candidates, random_numbers, spelled
 from oracle import Oracle
@@ -177,6 +179,53 @@ def test_every_token_at_every_step(seed, plain):
         text = Oracle(world.ir, words, schema).walk(rng, 8)
         if plain and text is not None:
             read_document(text.decode())
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_grammars_of_both_options_share_no_wrong_mask(plain):
+    words = number_tokens()
+    info = TokenizerInfo(list(words.tokens), vocab_size=words.vocab_size, stop_token_ids=[0])
+    compiler = GrammarCompiler(info)
+    for option in (plain, not plain):
+        for schema in ('{"type": "integer"}', '{"items": {"type": "number"}}', "{}"):
+            compiled = compiler.compile_json_schema(schema, plain_numbers=option)
+            alone = GrammarCompiler(info).compile_json_schema(schema, plain_numbers=option)
+            for text in ("", "1", "15", "[1", "[0.5,-", "[1,[0"):
+                pair = [GrammarMatcher(one) for one in (compiled, alone)]
+                if all(matcher.accept_string(text) for matcher in pair):
+                    assert allowed_tokens(pair[0]) == allowed_tokens(pair[1]), (schema, text)
+
+
+# --- within a budget -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("schema", "least"),
+    [
+        ({"type": "integer"}, 1),
+        ({"type": "integer", "minimum": 1000}, 4),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, 3),
+        ({"type": "number", "not": {"type": "integer"}}, 3),
+        ({"type": "number", "multipleOf": 1e50, "minimum": 1}, 51),
+        ({"const": 1e300}, 301),
+        ({"const": 1e-300}, 302),
+        ({"type": "array", "items": {"enum": [1.5, 20]}, "minItems": 3}, 10),
+    ],
+)
+def test_the_least_number_of_tokens(schema, least):
+    words = vocabulary("bytes")
+    info = TokenizerInfo(
+        list(words.tokens), vocab_size=words.vocab_size, stop_token_ids=list(words.stop_ids)
+    )
+    compiled = GrammarCompiler(info).compile_json_schema(schema, plain_numbers=True)
+    matcher = GrammarMatcher(compiled)
+    assert matcher.min_tokens_to_finish() == least + 1
+    for choose in choosers(0).values():
+        matcher.reset()
+        matcher.remaining_tokens = least + 4
+        taken = walk(matcher, choose, check_every=1 if least < 10 else 50)
+        text = b"".join(words.tokens[token] for token in taken[:-1])
+        read_document(text.decode())
 
 
 # --- arrays of different items -------------------------------------------------------------------
