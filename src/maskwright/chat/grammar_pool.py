@@ -31,6 +31,7 @@ class GrammarPool:
     Args:
         vocabulary: The vocabulary of the model.
         any_whitespace: Whether JSON may have whitespace between any two tokens.
+        plain_numbers: Whether each number of JSON has one spelling.
         cache_limit_bytes: What the compiler may keep; -1: no limit.
         max_idle: How many idle matchers of one grammar are kept.
     """
@@ -40,6 +41,7 @@ class GrammarPool:
         vocabulary: VocabularyData,
         *,
         any_whitespace: bool = False,
+        plain_numbers: bool = True,
         cache_limit_bytes: int = 512 << 20,
         max_idle: int = 8,
     ) -> None:
@@ -48,7 +50,7 @@ class GrammarPool:
 
         self.tokenizer_info = TokenizerInfo._from_data(vocabulary)  # noqa: SLF001  of this package
         self.compiler = GrammarCompiler(self.tokenizer_info, cache_limit_bytes=cache_limit_bytes)
-        self._any_whitespace = any_whitespace
+        self._json_options = {"any_whitespace": any_whitespace, "plain_numbers": plain_numbers}
         self._max_idle = max_idle
         self._lock = threading.Lock()  # guards _idle; nothing is computed under it
         self._idle: OrderedDict[CompiledGrammar, list[GrammarMatcher]] = OrderedDict()
@@ -71,7 +73,7 @@ class GrammarPool:
             LimitExceededError: It is beyond a limit.
             MatcherError: It takes more tokens than that (``matcher-budget-too-small``).
         """
-        compiled = response_format.compile(self.compiler, any_whitespace=self._any_whitespace)
+        compiled = response_format.compile(self.compiler, json_options=self._json_options)
         matchers: list[GrammarMatcher] = []
         try:
             for _ in range(count):

@@ -31,12 +31,14 @@ class ResponseFormat:
         """Whether anything goes."""
         return type(self) is ResponseFormat
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+    def compile(
+        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
+    ) -> CompiledGrammar:
         """Compile the format; not for free text.
 
         Args:
             compiler: The compiler of the model's vocabulary.
-            any_whitespace: For JSON: whitespace may stand between two tokens.
+            json_options: For a JSON Schema: options of `GrammarCompiler.compile_json_schema`.
 
         Raises:
             GrammarError: The format cannot be used.
@@ -61,9 +63,11 @@ class SchemaFormat(ResponseFormat):
     schema: Any
     is_json = True
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+    def compile(
+        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
+    ) -> CompiledGrammar:
         """Compile the schema."""
-        return compiler.compile_json_schema(self.schema, any_whitespace=any_whitespace)
+        return compiler.compile_json_schema(self.schema, **json_options)
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,11 @@ class RegexFormat(ResponseFormat):
 
     pattern: str
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+    def compile(
+        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
+    ) -> CompiledGrammar:
         """Compile the pattern."""
-        del any_whitespace
+        del json_options
         return compiler.compile_regex(self.pattern)
 
 
@@ -84,9 +90,11 @@ class GrammarFormat(ResponseFormat):
 
     grammar: str | Grammar
 
-    def compile(self, compiler: GrammarCompiler, *, any_whitespace: bool) -> CompiledGrammar:
+    def compile(
+        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
+    ) -> CompiledGrammar:
         """Compile the grammar."""
-        del any_whitespace
+        del json_options
         return compiler.compile_grammar(self.grammar)
 
 
