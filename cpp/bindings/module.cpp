@@ -10,6 +10,10 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
+#ifdef NDEBUG
+  // A global of whoever imports this, still alive when the interpreter ends, is no leak of ours.
+  nanobind::set_leak_warnings(false);
+#endif
   m.doc() = "The compiled engine of maskwright. Private: use the names of the package maskwright.";
   m.def("engine_version", &maskwright::engine_version,
         "Return the release of the compiled engine, for example ``0.1.0``.");

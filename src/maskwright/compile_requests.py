@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError
+from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError, how_to_read
 from .grammar import Grammar
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def regex_request(regex: str) -> CompileRequest:
     if not isinstance(regex, str):
         raise TypeError(
             f"regex is a {type(regex).__name__}; expected a str (of a compiled pattern, its "
-            "`pattern`)"
+            f"`pattern`){how_to_read(regex)}"
         )
     return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
 
@@ -123,7 +123,10 @@ def grammar_request(grammar: str | Grammar, *, root_rule_name: str = "root") -> 
         # The certificate counts: it is part of what is returned.
         return CompileRequest(("grammar", grammar.ir, grammar.certificate), lambda: grammar)
     if not isinstance(grammar, str):
-        raise TypeError(f"grammar is a {type(grammar).__name__}; expected a Grammar or a str")
+        raise TypeError(
+            f"grammar is a {type(grammar).__name__}; expected a Grammar or a str"
+            f"{how_to_read(grammar)}"
+        )
     return CompileRequest(
         _exact_key("ebnf", grammar, root_rule_name),
         lambda: Grammar.from_ebnf(grammar, root_rule_name=root_rule_name),

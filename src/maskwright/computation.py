@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from types import FunctionType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from ._core import StopFlag
@@ -139,9 +140,19 @@ class Computation(Generic[_Value, _Generation]):
 
 
 def copied(error: BaseException) -> BaseException:
-    """Return a copy for another thread, since raising writes to the exception."""
+    """Return a copy for another caller, since raising writes to the exception.
+
+    It has the exception as its cause. Constructors written in Python are not called: they may take
+    other arguments than those that the exception has, or make another message of them.
+    """
+    kind = type(error)
     try:
-        copy_of_it = copy.copy(error)
+        if isinstance(kind.__init__, FunctionType):
+            copy_of_it = kind.__new__(kind, *error.args)
+            copy_of_it.args = error.args
+            copy_of_it.__dict__.update(error.__dict__)
+        else:
+            copy_of_it = copy.copy(error)
     except Exception:  # noqa: BLE001  an exception that cannot be copied is shared
         return error
     copy_of_it.__cause__ = error

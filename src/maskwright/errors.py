@@ -9,6 +9,8 @@ Cost: the position is computed once, when the error is made, by one scan of the 
 
 from __future__ import annotations
 
+from io import IOBase
+from os import PathLike
 from typing import Any
 
 __all__ = [
@@ -79,6 +81,29 @@ def excerpt(source: str, line: int, column: int) -> str:
     # Tabs are repeated before the caret, so that it stays under its character at any tab width.
     padding = "".join("\t" if c == "\t" else " " for c in shown[:caret])
     return f"  {prefix}{shown}{suffix}\n  {' ' * len(prefix)}{padding}^"
+
+
+def how_to_read(value: object, what: str = "its text") -> str:
+    """Say how a file, a path or bytes become text, as the end of a message; else nothing.
+
+    Args:
+        value: What was given where text was expected.
+        what: What else than a file would do.
+
+    Example:
+        >>> from pathlib import Path
+        >>> how_to_read(Path("a.json"))
+        '; read the file: pass its text'
+    """
+    if isinstance(value, type) or hasattr(value, "__origin__"):  # ``Box[int]`` has what Box has
+        return ""
+    if isinstance(value, PathLike):
+        return f"; read the file: pass {what}"
+    if isinstance(value, IOBase) or callable(getattr(value, "read", None)):
+        return f"; read it: pass {what}"
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"; decode it: pass {what}"
+    return ""
 
 
 class MaskwrightError(Exception):

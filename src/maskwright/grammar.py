@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from .certificate import Certificate
-from .errors import GrammarError
+from .errors import GrammarError, how_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,13 +148,16 @@ class Grammar:
         r"""Make the grammar of the texts that a regular expression matches as a whole.
 
         Args:
-            regex_string: ECMA-262 pattern over code points, without slashes.
+            regex_string: ECMA-262 pattern over code points, without slashes; also ``(?P<n>...)``,
+                ``\A`` and ``\Z``. docs/regex_guide.md has what Python and other dialects read
+                otherwise.
             print_converted_ebnf: Print the grammar to standard output.
 
         Raises:
             GrammarSyntaxError: The pattern is malformed; with ``offset``, ``line``, ``column``.
             UnsupportedFeatureError: It holds a construct that is not supported, such as a back
-                reference to a group that matches different texts.
+                reference to a group that matches different texts, or that dialects read in
+                different ways, such as ``a{,3}``.
             LimitExceededError: It is beyond a limit.
             TypeError: It is no str.
 
@@ -165,14 +168,14 @@ class Grammar:
         if not isinstance(regex_string, str):
             raise TypeError(
                 f"regex_string is a {type(regex_string).__name__}; expected a str (of a compiled "
-                "pattern, its `pattern`)"
+                f"pattern, its `pattern`){how_to_read(regex_string)}"
             )
         from .frontends.regex import lower
         from .ir import Builder
 
         builder = Builder()
         root = builder.rule("root")
-        builder.define(root, lower(builder, regex_string, search=False))
+        builder.define(root, lower(builder, regex_string, search=False, any_dialect=True))
         grammar = cls(builder.finish(root))
         if print_converted_ebnf:
             sys.stdout.write(str(grammar))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .compiled_grammar import CompiledGrammar
 from .jump_forward import find_jump_forward_string, find_jump_forward_tokens
-from .tokenizer_info import id_list
+from .token_ids import id_list
 from .tokenizers.vocabulary import check_ids
 
 if TYPE_CHECKING:

@@ -10,25 +10,25 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import TokenizerError
-from .tokenizers.files import read_vocabulary
-from .tokenizers.llama_cpp import read_llama_cpp
-from .tokenizers.objects import ENCODING, PROCESSOR, TEKKEN, read_object
+from .token_ids import checked_id, id_list
+from .tokenizer_sources import TokenizerSources
 from .tokenizers.plain import from_tokens
 from .tokenizers.stored import dump_metadata, dump_vocabulary, parse_metadata, parse_vocabulary
 from .tokenizers.vocabulary import VocabType, VocabularyData, check_vocab_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from os import PathLike
+
+    from typing_extensions import Self
 
 __all__ = ["TokenizerInfo", "VocabType"]
 
 
-class TokenizerInfo:
+class TokenizerInfo(TokenizerSources):
     r"""A vocabulary: what each token id adds to the text, and which ids end it.
 
     Immutable, and safe to share between threads. Two of them are equal if they have equal sizes,
@@ -72,12 +72,13 @@ class TokenizerInfo:
         (4, [1], [0])
     """
 
-    __slots__ = ("_core", "_data", "_fingerprint", "_special_token_ids")
+    __slots__ = ("_core", "_data", "_fingerprint", "_special_token_ids", "_texts")
 
     _core: _core.Vocabulary
     _data: VocabularyData
     _fingerprint: str | None
     _special_token_ids: tuple[int, ...]
+    _texts: list[bytes] | None
 
     def __init__(
         self,
@@ -114,6 +115,7 @@ class TokenizerInfo:
         never_text = {*data.special_token_ids, *empty, *padding}
         self._special_token_ids = tuple(sorted(never_text.difference(data.stop_token_ids)))
         self._fingerprint = None
+        self._texts = None
         self._core = _core.Vocabulary(
             data.tokens,
             vocab_size=data.vocab_size,
@@ -122,180 +124,10 @@ class TokenizerInfo:
         )
 
     @classmethod
-    def _from_data(cls, data: VocabularyData) -> TokenizerInfo:
-        """The one way from what a reader returns to an object of this class."""
+    def _from_data(cls, data: VocabularyData) -> Self:
         info = cls.__new__(cls)
         info._adopt(data)  # noqa: SLF001  its own
         return info
-
-    @classmethod
-    def from_file(
-        cls,
-        path: str | PathLike[str],
-        *,
-        vocab_size: int | None = None,
-        stop_token_ids: int | Iterable[int] | None = None,
-    ) -> TokenizerInfo:
-        """Read the vocabulary of a model from its files.
-
-        Args:
-            path: A ``tokenizer.json``, a ``tekken.json``, a SentencePiece model, a file of tiktoken
-                ranks, a GGUF model, or a folder that has one of them. What a file is is read off
-                its contents.
-            vocab_size: Length of a row of the model's logits, where it differs from the file's:
-                more ids are padding, fewer may cut off special tokens only.
-            stop_token_ids: Ids that end the text, instead of those that the files give evidence of
-                (configured end tokens, and special tokens that are end marks by convention).
-
-        Returns:
-            The vocabulary. It encodes with the library of the file, which is loaded when it is
-            first asked; a file of tiktoken ranks doesn't say how to.
-
-        Raises:
-            TokenizerError: The file cannot be read (``tokenizer-unreadable``), is damaged
-                (``tokenizer-malformed``), in no known format (``tokenizer-unknown-format``), or
-                of a kind whose tokens have no fixed bytes (``tokenizer-unsupported-kind``); or a
-                size or id is out of range, as above.
-        """
-        data = read_vocabulary(path, **_wishes(vocab_size, stop_token_ids))
-        return cls._from_data(data)
-
-    @classmethod
-    def from_huggingface(
-        cls,
-        tokenizer: Any,
-        *,
-        vocab_size: int | None = None,
-        stop_token_ids: int | Iterable[int] | None = None,
-    ) -> TokenizerInfo:
-        """Read the vocabulary of a tokenizer of transformers.
-
-        Args:
-            tokenizer: A fast tokenizer, a slow one around SentencePiece or tiktoken, one around
-                mistral-common, a bare `tokenizers.Tokenizer`, or a wrapper around one of them.
-            vocab_size: Length of a row of the model's logits (``model.config.vocab_size``), where
-                it differs from the tokenizer's.
-            stop_token_ids: Ids that end the text, instead of ``eos_token_id``, the ones of the
-                model's generation configuration, and those that are end marks by convention.
-
-        Returns:
-            The vocabulary. It encodes with the tokenizer.
-
-        Raises:
-            TokenizerError: The tokenizer is of another kind (``tokenizer-unsupported-object``), or
-                its tokens have no fixed bytes (``tokenizer-unsupported-kind``).
-        """
-        found = read_object(
-            tokenizer,
-            "a fast tokenizer of transformers, one around SentencePiece, tiktoken or "
-            "mistral-common, or a tokenizers.Tokenizer",
-        )
-        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
-
-    @classmethod
-    def from_llama_cpp(
-        cls,
-        llama: Any,
-        *,
-        vocab_size: int | None = None,
-        stop_token_ids: int | Iterable[int] | None = None,
-    ) -> TokenizerInfo:
-        """Read the vocabulary of a model that llama.cpp has loaded.
-
-        Args:
-            llama: A `llama_cpp.Llama`, or the handle of a model; a handle must live as long as the
-                result encodes.
-            vocab_size: Length of a row of the model's logits, where it differs from the number of
-                tokens.
-            stop_token_ids: Ids that end the text, instead of those that the model gives evidence
-                of.
-
-        Returns:
-            The vocabulary. It encodes with the model.
-
-        Raises:
-            TokenizerError: It is neither (``tokenizer-unsupported-object``), or its tokens have no
-                fixed bytes (``tokenizer-unsupported-kind``).
-        """
-        return cls._from_data(read_llama_cpp(llama).build(**_wishes(vocab_size, stop_token_ids)))
-
-    @classmethod
-    def from_mistral_common(
-        cls,
-        tokenizer: Any,
-        *,
-        vocab_size: int | None = None,
-        stop_token_ids: int | Iterable[int] | None = None,
-    ) -> TokenizerInfo:
-        """Read the vocabulary of a tokenizer of mistral-common.
-
-        Args:
-            tokenizer: A `MistralTokenizer`, `Tekkenizer` or `SentencePieceTokenizer`.
-            vocab_size: Length of a row of the model's logits, where it differs from the number of
-                tokens.
-            stop_token_ids: Ids that end the text, instead of ``</s>``.
-
-        Returns:
-            The vocabulary. It encodes with the tokenizer.
-
-        Raises:
-            TokenizerError: It is none of these (``tokenizer-unsupported-object``).
-        """
-        expected = "a MistralTokenizer, Tekkenizer or SentencePieceTokenizer of mistral-common"
-        found = read_object(tokenizer, expected, (TEKKEN, PROCESSOR))
-        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
-
-    @classmethod
-    def from_tiktoken(
-        cls,
-        encoding: Any,
-        *,
-        vocab_size: int | None = None,
-        stop_token_ids: int | Iterable[int] | None = None,
-    ) -> TokenizerInfo:
-        """Read the vocabulary of a `tiktoken.Encoding`.
-
-        Args:
-            encoding: The encoding.
-            vocab_size: Length of a row of the model's logits, where it differs from the encoding's.
-            stop_token_ids: Ids that end the text, instead of the special tokens that are end marks
-                by convention.
-
-        Returns:
-            The vocabulary. It encodes with the encoding.
-
-        Raises:
-            TokenizerError: It is no encoding (``tokenizer-unsupported-object``).
-        """
-        found = read_object(encoding, "a tiktoken.Encoding", (ENCODING,))
-        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
-
-    @classmethod
-    def from_sentencepiece(
-        cls,
-        processor: Any,
-        *,
-        vocab_size: int | None = None,
-        stop_token_ids: int | Iterable[int] | None = None,
-    ) -> TokenizerInfo:
-        """Read the vocabulary of a `sentencepiece.SentencePieceProcessor`.
-
-        Args:
-            processor: The processor, with its model loaded.
-            vocab_size: Length of a row of the model's logits, where it differs from the number of
-                pieces.
-            stop_token_ids: Ids that end the text, instead of the model's end of sequence.
-
-        Returns:
-            The vocabulary. It encodes with the processor.
-
-        Raises:
-            TokenizerError: It is no processor (``tokenizer-unsupported-object``), or its model
-                rewrites decoded text (``tokenizer-unsupported-kind``).
-        """
-        expected = "a sentencepiece.SentencePieceProcessor"
-        found = read_object(processor, expected, (PROCESSOR,))
-        return cls._from_data(found.build(**_wishes(vocab_size, stop_token_ids)))
 
     @property
     def vocab_type(self) -> VocabType:
@@ -379,6 +211,73 @@ class TokenizerInfo:
                 code="tokenizer-bad-text",
             ) from error
         return [int(token_id) for token_id in self._data.encode(text)]
+
+    def decode(self, token_ids: int | Iterable[int], *, skip_special_tokens: bool = True) -> bytes:
+        r"""Return the bytes that tokens add to the text, as masks and matchers count them.
+
+        Nothing is cleaned up: a space that the tokenizer puts before a text stays. The bytes are
+        UTF-8 where the model has written whole characters; a character may be spread over several
+        tokens, so text that comes token by token is best decoded with
+        ``codecs.getincrementaldecoder("utf-8")``.
+
+        Args:
+            token_ids: One id, or several: a list or another iterable of ints, or a one-dimensional
+                array or tensor of any integer dtype on any device.
+            skip_special_tokens: Special tokens and stop tokens add nothing; else their spelling, as
+                in `decoded_vocab`. Padding adds nothing in any case.
+
+        Raises:
+            TokenizerError: An id is outside the vocabulary (``tokenizer-id-out-of-range``).
+            TypeError: An id is no int.
+
+        Example:
+            >>> info = TokenizerInfo(["caf", "\u00e9", "</s>"], stop_token_ids=2)
+            >>> info.decode([0, 1, 2])
+            b'caf\xc3\xa9'
+            >>> info.decode(2, skip_special_tokens=False)
+            b'</s>'
+        """
+        if self._texts is None:
+            self._texts = self._data.text_bytes()
+        tokens = self._texts if skip_special_tokens else self._data.tokens
+        ids = _ids_in_order(token_ids)
+        if ids and not 0 <= min(ids) <= max(ids) < self.vocab_size:
+            wrong = next(i for i in ids if not 0 <= i < self.vocab_size)
+            raise TokenizerError(
+                f"token id {wrong} is outside the vocabulary of {self.vocab_size} ids; expected 0 "
+                f"to {self.vocab_size - 1}",
+                code="tokenizer-id-out-of-range",
+            )
+        count = len(tokens)
+        return b"".join(tokens[i] for i in ids if i < count)
+
+    def decode_text(
+        self,
+        token_ids: int | Iterable[int],
+        *,
+        skip_special_tokens: bool = True,
+        errors: str = "replace",
+    ) -> str:
+        r"""Return the text of tokens: `decode`, read as UTF-8.
+
+        Args:
+            token_ids: As for `decode`.
+            skip_special_tokens: As for `decode`.
+            errors: What to do with bytes that are no UTF-8, such as a character that the last token
+                has begun: as for `bytes.decode`. By default each becomes U+FFFD.
+
+        Raises:
+            UnicodeDecodeError: There are such bytes, and ``errors`` is ``"strict"``.
+            TokenizerError: As for `decode`.
+            TypeError: As for `decode`.
+
+        Example:
+            >>> info = TokenizerInfo([b"caf", b"\xc3", b"\xa9"])
+            >>> info.decode_text([0, 1, 2]), info.decode_text([0, 1], errors="ignore")
+            ('café', 'caf')
+        """
+        data = self.decode(token_ids, skip_special_tokens=skip_special_tokens)
+        return data.decode("utf-8", errors)
 
     def dump_metadata(self) -> str:
         """All but the tokens, as JSON.
@@ -475,28 +374,10 @@ class TokenizerInfo:
         )
 
 
-class _Wishes(TypedDict):
-    """What the caller of a reader may choose."""
-
-    vocab_size: int | None
-    stop_token_ids: list[int] | None
-
-
-def _wishes(vocab_size: int | None, stop_token_ids: int | Iterable[int] | None) -> _Wishes:
-    return {
-        "vocab_size": None if vocab_size is None else operator.index(vocab_size),
-        "stop_token_ids": None if stop_token_ids is None else id_list(stop_token_ids),
-    }
-
-
-def id_list(ids: int | Iterable[int]) -> list[int]:
-    """Return one id, or several, as a sorted list without duplicates.
-
-    Raises:
-        TypeError: An id is no integer, or a bool.
-    """
-    given = list(ids) if isinstance(ids, Iterable) else [ids]
-    for token_id in given:
-        if isinstance(token_id, bool):
-            raise TypeError(f"a token id is {token_id}, a bool; expected an int")
-    return sorted({operator.index(token_id) for token_id in given})
+def _ids_in_order(ids: int | Iterable[int]) -> list[int]:
+    """One id, or several, as a list of int; arrays and tensors become lists in one call."""
+    to_list = getattr(ids, "tolist", None)
+    listed = to_list() if callable(to_list) else ids
+    if isinstance(listed, str | bytes | bytearray | memoryview):
+        raise TypeError(f"token_ids is a {type(ids).__name__}; expected ints")
+    return [checked_id(i) for i in (listed if isinstance(listed, Iterable) else [listed])]

@@ -26,7 +26,7 @@ from maskwright.chat.response_format import (
     ResponseFormat,
     SchemaFormat,
 )
-from maskwright.chat.result import FinishReason, Result, Usage
+from maskwright.chat.result import FinishReason, Result
 from maskwright.chat.sampling import SamplingParameters
 from maskwright.chat.session import Session, load
 from maskwright.chat.streams import AsyncChatStream, ChatStream
@@ -63,7 +63,6 @@ __all__ = [
     "Session",
     "TokenEntry",
     "TransformersModel",
-    "Usage",
     "error_body",
     "load",
 ]

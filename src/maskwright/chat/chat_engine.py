@@ -165,8 +165,9 @@ class ChatEngine:
 
         The request begins at once; closing the stream, or forgetting it, cancels it. Arguments and
         errors are those of `complete`; errors of a request that runs are raised by the iterator.
+        The field ``stream`` need not be given.
         """
-        chat_request = _read(request, fields)
+        chat_request = _read_streamed(request, fields)
         chunks = ChunkMaker(chat_request, self._header())
         return ChatStream(self.deltas(chat_request, processors=processors), chunks)
 
@@ -178,7 +179,7 @@ class ChatEngine:
         **fields: Any,
     ) -> AsyncChatStream:
         """Answer a request chunk by chunk, in the running event loop; see `stream`."""
-        chat_request = _read(request, fields)
+        chat_request = _read_streamed(request, fields)
         chunks = ChunkMaker(chat_request, self._header())
         deltas = AsyncDeltaStream(self._starter(chat_request, processors))
         return AsyncChatStream(deltas, chunks)
@@ -245,6 +246,12 @@ def _read(request: Request | None, fields: dict[str, Any]) -> ChatRequest:
     if isinstance(request, ChatRequest):
         raise TypeError(f"fields {sorted(fields)} beside a ChatRequest; give one or the other")
     return ChatRequest.read(request, **fields)
+
+
+def _read_streamed(request: Request | None, fields: dict[str, Any]) -> ChatRequest:
+    """As `_read`; who asks for a stream need not say ``stream`` too."""
+    is_read = isinstance(request, ChatRequest)
+    return _read(request, fields if is_read else {**fields, "stream": True})
 
 
 def _changes_logits(sampling: SamplingParameters) -> bool:

@@ -110,6 +110,8 @@ class Choice:
             self.pending.append(token_id)
         else:
             text += self.text.finish()
+            if self.text.stopped:  # by what became of an unfinished code point
+                self.finish_reason = "stop"
         self.on_delta(Delta(self.index, text, entry, self.finish_reason))
 
     def _match(self, matcher: GrammarMatcher, entry: TokenEntry) -> None:

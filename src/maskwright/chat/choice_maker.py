@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from maskwright.chat.choice import Choice
-from maskwright.chat.grammar_pool import CompleteTexts
+from maskwright.chat.complete_texts import CompleteTexts
 from maskwright.chat.plain_spelling import PlainSpeller
 from maskwright.chat.sampling import Sampler
 from maskwright.chat.text_stream import TextStream

@@ -5,7 +5,7 @@ token; then fills the masks of the next step. Where a mask allows one token only
 at once: whatever the model thinks, it would have been chosen.
 Idea: masks are filled for all choices in one call, right after their tokens were accepted, into
 rows that belong to the model's sequences. An error ends the choice that it is of, and no other.
-Cost: about 30 us of Python for each choice, beside what masks and a large vocabulary take.
+Cost: some Python for each choice, beside what masks and passes over the logits take.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from typing import Any, Final
 
+from maskwright.computation import copied
 from maskwright.errors import (
     GrammarError,
     LimitExceededError,
@@ -21,6 +22,10 @@ __all__ = [
     "SamplingError",
     "as_failure",
     "error_body",
+    "field_error",
+    "is_invalid_request",
+    "not_supported",
+    "own_failure",
     "shown",
     "unknown_field",
 ]
@@ -64,12 +69,24 @@ class RequestError(MaskwrightError, ValueError):
         self.param = param
 
 
+def field_error(name: str, found: str) -> RequestError:
+    """What to raise for a field with a value that it cannot have."""
+    name = _cut(name)
+    return RequestError(f"{name} {found}", code="request-field", param=name)
+
+
+def not_supported(name: str, found: str) -> RequestError:
+    """What to raise for a field that asks for something that is not there."""
+    name = _cut(name)
+    return RequestError(f"{name} {found}", code="request-not-supported", param=name)
+
+
 def unknown_field(name: str) -> RequestError:
     """What to raise for a field that nobody reads."""
     return RequestError(
-        f"the field {name!r} is not supported; leave it out",
+        f"the field {shown(name)} is not supported; leave it out",
         code="request-unknown-field",
-        param=name,
+        param=_cut(name),
     )
 
 
@@ -90,12 +107,31 @@ def as_failure(error: BaseException) -> BaseException:
     return failure
 
 
+def own_failure(error: BaseException) -> BaseException:
+    """Return what one of several callers is told of an error: a copy, with the error as its cause.
+
+    An error that cannot be copied becomes a `ModelError` (``model-call-failed``).
+    """
+    own = copied(error)
+    if own is error or type(own) is not type(error):
+        own = ModelError(
+            f"a call of the model for several requests failed: {shown(error)}",
+            code="model-call-failed",
+        )
+        own.__cause__ = error
+    return own
+
+
 def shown(value: object) -> str:
     """A value as messages show it: cut, if it is long."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001  nested too deeply, or an int too long to be written
         return f"of type {type(value).__name__}"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
 
 
@@ -114,13 +150,10 @@ def error_body(error: BaseException) -> dict[str, Any]:
     """
     code = getattr(error, "code", None) or "internal"
     refused_format = isinstance(error, GrammarError | LimitExceededError)
-    param = "response_format" if refused_format else getattr(error, "param", None)
-    param = param or _BLAMED_FIELDS.get(code)
-    is_invalid = param is not None or isinstance(error, RequestError | SamplingError)
     body = {
         "message": str(error) or type(error).__name__,
-        "type": "invalid_request_error" if is_invalid else "server_error",
-        "param": param,
+        "type": "invalid_request_error" if is_invalid_request(error) else "server_error",
+        "param": _param(error),
         "code": code,
     }
     if refused_format:
@@ -129,6 +162,18 @@ def error_body(error: BaseException) -> dict[str, Any]:
         body["keyword"] = getattr(error, "feature", None) or _last_part(pointer)
         body["reason"] = getattr(error, "message", str(error))
     return {"error": body}
+
+
+def is_invalid_request(error: BaseException) -> bool:
+    """Whether another request would do: the fault is in a field of this one."""
+    return _param(error) is not None or isinstance(error, RequestError | SamplingError)
+
+
+def _param(error: BaseException) -> str | None:
+    """The field of a request that an error is about."""
+    if isinstance(error, GrammarError | LimitExceededError):
+        return "response_format"
+    return getattr(error, "param", None) or _BLAMED_FIELDS.get(getattr(error, "code", ""))
 
 
 def _last_part(pointer: str | None) -> str | None:

@@ -5,9 +5,8 @@ and gathers the logits of their last positions in one array.
 Idea: a batch is five arrays with an entry per token; they are made once, over memory of NumPy, and
 filled in slices. A step of eight sequences is one call of `llama_decode`, which reads the weights
 once for all of them.
-Cost: beside 100 ms for a step of eight sequences of the embedded model, 0.2 ms for copying their
-logits, once, out of the buffer that llama.cpp uses again, and 0.15 ms for all else. The cache of
-each sequence is allocated in full when the context is made.
+Cost: beside the model's own, logits are copied, once, out of the buffer that llama.cpp uses again.
+The cache of each sequence is allocated in full when the context is made.
 Source: llama.h, as llama-cpp-python 0.3.36 binds it.
 """
 

@@ -197,7 +197,7 @@ class LlamaCppModel:
     def copy_sequence(self, source: int, target: int) -> None:
         """Make an empty sequence continue from what another one has seen.
 
-        Copies the cache: the embedded model's in about 0.03 s for 4,096 tokens.
+        Copies the cache.
 
         Raises:
             ModelError: There is no such sequence, or the target is not empty

@@ -4,7 +4,7 @@ What it does, in this order: adds the bias, weakens what is repeated, then calls
 processors. It runs before the mask is applied, so nothing here can allow a token that is not.
 Idea: penalties concern only tokens that were seen, so distinct tokens are kept with their counts,
 and a step touches those alone, with a few vector operations.
-Cost: 12 us per step for 600 distinct tokens with everything in use; below 1 us with nothing.
+Cost: linear in the distinct tokens seen; next to nothing where nothing is in use.
 
 Sources: presence and frequency penalty are those of OpenAI's API reference ("Advanced usage,
 parameter details"): ``logit - count * frequency_penalty - (count > 0) * presence_penalty``. The

@@ -8,30 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.chat.errors import RequestError, SamplingError, shown, unknown_field
+from maskwright.chat.errors import RequestError, SamplingError, field_error, shown
+from maskwright.chat.fields import FieldReader, plain_integer
+from maskwright.chat.idle_fields import IGNORED_FIELDS, take_idle_fields
+from maskwright.chat.messages import read_messages
 from maskwright.chat.response_format import TEXT, ResponseFormat, read_response_format
 from maskwright.chat.sampling import SamplingParameters
 
 if TYPE_CHECKING:
     from maskwright.chat.model import Message
-
-IGNORED_FIELDS: Final = frozenset(
-    {
-        "metadata",
-        "model",
-        "prompt_cache_key",
-        "prompt_cache_retention",
-        "safety_identifier",
-        "service_tier",
-        "store",
-        "user",
-    }
-)
-"""Fields that are accepted and change nothing: they are about accounts, storage or prices, and the
-engine has one model."""
 
 MOST_STOPS: Final = 16
 MOST_CHOICES: Final = 128
@@ -78,18 +65,25 @@ class ChatRequest:
     include_usage: bool = False
 
     def __post_init__(self) -> None:
-        """Check again what `dataclasses.replace` may have changed."""
-        _messages(self.messages)
-        _stops(self.stop)
+        """Check what has a form of its own here, whoever makes or changes the request."""
         if not isinstance(self.response_format, ResponseFormat):
-            raise _error("response_format", "is no ResponseFormat; expected one")
+            raise field_error("response_format", "is no ResponseFormat; expected one")
         if not isinstance(self.sampling, SamplingParameters):
-            raise _error("sampling", "is no SamplingParameters; expected one")
-        reader = _Reader({"n": self.n, "max_tokens": self.max_tokens})
-        if reader.integer("n", 1, MOST_CHOICES) is None:
-            raise _error("n", f"is None; expected an integer from 1 to {MOST_CHOICES}")
-        reader.integer("max_tokens", 1)
-        _Reader({"top_logprobs": self.top_logprobs}).integer("top_logprobs", 0, MOST_TOP_LOGPROBS)
+            raise field_error("sampling", "is no SamplingParameters; expected one")
+        names = ("n", "max_tokens", "top_logprobs")
+        reader = FieldReader({name: getattr(self, name) for name in names})
+        n = reader.integer("n", 1, MOST_CHOICES)
+        if n is None:
+            raise field_error("n", f"is None; expected an integer from 1 to {MOST_CHOICES}")
+        checked = {
+            "messages": read_messages(self.messages),
+            "stop": _stops(self.stop),
+            "n": n,
+            "max_tokens": reader.integer("max_tokens", 1),
+            "top_logprobs": reader.integer("top_logprobs", 0, MOST_TOP_LOGPROBS) or 0,
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def read(cls, body: Mapping[str, Any] | None = None, /, **fields: Any) -> ChatRequest:
@@ -110,117 +104,41 @@ class ChatRequest:
             (2, 1.0)
         """
         if not isinstance(body, Mapping | None):
-            raise _error("the request", f"is a {type(body).__name__}; expected an object")
-        reader = _Reader({**(body or {}), **fields})
+            raise field_error("the request", f"is a {type(body).__name__}; expected an object")
+        reader = FieldReader({**(body or {}), **fields})
         options = reader.take("stream_options")
         stream = reader.boolean("stream")
         request = cls(
-            messages=_messages(reader.take("messages")),
+            messages=reader.take("messages"),
             response_format=read_response_format(reader.take("response_format")),
             sampling=_sampling(reader),
             max_tokens=_max_tokens(reader),
-            n=reader.integer("n", 1, MOST_CHOICES) or 1,
-            stop=_stops(reader.take("stop")),
+            n=_or(reader.take("n"), 1),
+            stop=reader.take("stop"),
             logprobs=reader.boolean("logprobs"),
-            top_logprobs=reader.integer("top_logprobs", 0, MOST_TOP_LOGPROBS) or 0,
+            top_logprobs=_or(reader.take("top_logprobs"), 0),
             stream=stream,
             include_usage=_include_usage(options, stream),
         )
         if request.top_logprobs and not request.logprobs:
-            raise _error("top_logprobs", "is given without logprobs; set logprobs to true")
+            raise field_error("top_logprobs", "is given without logprobs; set logprobs to true")
+        take_idle_fields(reader)
         reader.finish(IGNORED_FIELDS)
         return request
 
 
-class _Reader:
-    """Takes fields out of an object, whose own name in the request, with a dot, is ``within``."""
-
-    def __init__(self, fields: dict[str, Any], within: str = "") -> None:
-        self._fields = {name: value for name, value in fields.items() if value is not None}
-        self._within = within
-
-    def take(self, name: str) -> Any:
-        """The value of a field, None if it is not there."""
-        return self._fields.pop(name, None)
-
-    def boolean(self, name: str) -> bool:
-        value = self.take(name)
-        if value is not None and not isinstance(value, bool):
-            raise _error(self._within + name, f"is {shown(value)}; expected true or false")
-        return bool(value)
-
-    def integer(self, name: str, low: int, high: int | None = None) -> int | None:
-        value = self.take(name)
-        if value is None:
-            return None
-        is_bool = isinstance(value, bool)
-        if is_bool or not isinstance(value, int) or value < low or (high and value > high):
-            bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-            raise _error(self._within + name, f"is {shown(value)}; expected an integer {bounds}")
-        return value
-
-    def finish(self, ignored: frozenset[str] = frozenset()) -> None:
-        """Refuse what is left, but for what is ignored on purpose."""
-        for name in self._fields:
-            if name not in ignored:
-                raise unknown_field(f"{self._within}{name}")
+def _or(value: Any, default: Any) -> Any:
+    return default if value is None else value
 
 
-def _messages(value: Any) -> tuple[Message, ...]:
-    if not isinstance(value, list | tuple) or not value:
-        raise _error("messages", "is not there or empty; expected a list of messages")
-    return tuple(_message(message, f"messages[{i}]") for i, message in enumerate(value))
-
-
-def _message(value: Any, place: str) -> Message:
-    if not isinstance(value, Mapping):
-        raise _error(place, f"is a {type(value).__name__}; expected an object")
-    message = {name: entry for name, entry in value.items() if entry is not None}
-    if not isinstance(message.get("role"), str) or not message["role"]:
-        raise _error(f"{place}.role", "is not there or no text; expected a role such as 'user'")
-    message["content"] = _content(message.get("content"), f"{place}.content")
-    for name, entry in message.items():
-        if not isinstance(entry, str):
-            raise _error(f"{place}.{name}", f"is a {type(entry).__name__}; expected text")
-        _refuse_surrogates(entry, f"{place}.{name}")
-    return message
-
-
-def _refuse_surrogates(text: str, place: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise _error(
-            place,
-            f"is no Unicode text: it has a lone surrogate at character {error.start + 1}; decode "
-            "it from the right encoding",
-        ) from error
-
-
-def _content(value: Any, place: str) -> Any:
-    """The text of a message; a list of text parts is one text."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list | tuple):
-        raise _error(place, "is not there or no text; expected text or a list of text parts")
-    texts: list[str] = []
-    for i, part in enumerate(value):
-        text = part.get("text") if isinstance(part, Mapping) else None
-        if not isinstance(text, str) or part.get("type") != "text":
-            raise _error(f"{place}[{i}]", 'is no text; expected {"type": "text", "text": "..."}')
-        texts.append(text)
-    return "".join(texts)
-
-
-def _sampling(reader: _Reader) -> SamplingParameters:
+def _sampling(reader: FieldReader) -> SamplingParameters:
     given = {name: value for name in _SAMPLING_FIELDS if (value := reader.take(name)) is not None}
     if given.get("top_k") == -1:  # how some clients spell "all"
         given["top_k"] = 0
-    temperature = reader.take("temperature")
     seed = reader.integer("seed", -(_SEEDS >> 1), _SEEDS - 1)
     try:
         return SamplingParameters(
-            temperature=1.0 if temperature is None else temperature,
+            temperature=_or(reader.take("temperature"), 1.0),
             seed=None if seed is None else seed % _SEEDS,
             logit_bias=_logit_bias(reader.take("logit_bias")),
             **given,
@@ -234,20 +152,22 @@ def _logit_bias(value: Any) -> dict[int, float] | None:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise _error("logit_bias", f"is a {type(value).__name__}; expected an object")
+        raise field_error("logit_bias", f"is a {type(value).__name__}; expected an object")
     bias: dict[int, Any] = {}
     for key, entry in value.items():
         token_id = _token_id(key)
         if token_id is None:
-            raise _error(
+            raise field_error(
                 "logit_bias",
                 f"has the key {shown(key)}; expected token ids: integers at least 0, or their "
                 "decimal digits",
             )
         if token_id in bias:
-            raise _error("logit_bias", f"has the key {token_id} twice; give each token one bias")
+            raise field_error(
+                "logit_bias", f"has the key {token_id} twice; give each token one bias"
+            )
         bias[token_id] = entry
-    return bias
+    return bias or None
 
 
 def _token_id(key: object) -> int | None:
@@ -255,18 +175,17 @@ def _token_id(key: object) -> int | None:
     if isinstance(key, str):
         is_number = key.isascii() and key.isdecimal() and len(key) <= _MOST_DIGITS
         return int(key) if is_number else None
-    is_bool = isinstance(key, bool)
-    if is_bool or not isinstance(key, Integral):
-        return None
-    return int(key) if 0 <= int(key) < 10**_MOST_DIGITS else None
+    number = plain_integer(key)
+    return number if number is not None and 0 <= number < 10**_MOST_DIGITS else None
 
 
-def _max_tokens(reader: _Reader) -> int | None:
+def _max_tokens(reader: FieldReader) -> int | None:
     old = reader.integer("max_tokens", 1)
     new = reader.integer("max_completion_tokens", 1)
     if old is not None and new is not None and old != new:
-        raise _error(
-            "max_tokens", f"is {old} and max_completion_tokens {new}; give one, or the same number"
+        raise field_error(
+            "max_tokens",
+            f"is {shown(old)} and max_completion_tokens {shown(new)}; give one, or the same number",
         )
     return old if new is None else new
 
@@ -276,10 +195,12 @@ def _stops(value: Any) -> tuple[str, ...]:
     if stops is None:
         return ()
     if not isinstance(stops, list | tuple) or len(stops) > MOST_STOPS:
-        raise _error("stop", f"is {shown(value)}; expected text, or a list of at most {MOST_STOPS}")
+        raise field_error(
+            "stop", f"is {shown(value)}; expected text, or a list of at most {MOST_STOPS}"
+        )
     for stop in stops:
         if not isinstance(stop, str) or not stop:
-            raise _error("stop", f"has {shown(stop)}; expected texts that are not empty")
+            raise field_error("stop", f"has {shown(stop)}; expected texts that are not empty")
     return tuple(stops)
 
 
@@ -287,15 +208,11 @@ def _include_usage(options: Any, stream: bool) -> bool:
     if options is None:
         return False
     if not isinstance(options, Mapping):
-        raise _error("stream_options", f"is a {type(options).__name__}; expected an object")
+        raise field_error("stream_options", f"is a {type(options).__name__}; expected an object")
     if not stream:
-        raise _error("stream_options", "is given without stream; set stream to true")
-    reader = _Reader(dict(options), "stream_options.")
+        raise field_error("stream_options", "is given without stream; set stream to true")
+    reader = FieldReader(dict(options), "stream_options.")
     include = reader.boolean("include_usage")
     reader.boolean("include_obfuscation")  # about the lengths of network packets
     reader.finish()
     return include
-
-
-def _error(name: str, found: str) -> RequestError:
-    return RequestError(f"{name} {found}", code="request-field", param=name)

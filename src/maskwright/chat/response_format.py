@@ -11,13 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.chat.errors import RequestError, unknown_field
+from maskwright.chat.errors import RequestError, field_error, not_supported, shown, unknown_field
+from maskwright.errors import how_to_read
 from maskwright.grammar import Grammar
 
 if TYPE_CHECKING:
     from maskwright.compiler import CompiledGrammar, GrammarCompiler
 
 _FIELD: Final = "response_format"
+_SHAPE: Final = '{"type": "json_schema", "json_schema": {"name": "answer", "schema": {...}}}'
+_TYPES: Final = ("object", "array", "string", "integer", "number", "boolean", "null")
+_KEYWORDS: Final = ("properties", "$schema", "$ref", "$defs", "enum", "const", "anyOf", "oneOf")
+"""Of JSON Schema: an object with one of them is meant to be a schema."""
 
 
 class ResponseFormat:
@@ -127,15 +132,28 @@ def read_response_format(value: Any) -> ResponseFormat:
     """
     if value is None or isinstance(value, ResponseFormat):
         return TEXT if value is None else value
-    fields = _object(value, _FIELD)
+    fields = _fields(value)
     kind = fields.pop("type", None)
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     if reader is None:
         kinds = ", ".join(f'"{name}"' for name in _READERS)
-        raise _error(f"{kind!r}; expected one of {kinds}", f"{_FIELD}.type")
+        hint = f"; a schema goes here: {_SHAPE}" if _is_schema({"type": kind, **fields}) else ""
+        raise _error(f"{shown(kind)}; expected one of {kinds}{hint}", f"{_FIELD}.type")
     read = reader(fields)
     _refuse_rest(fields, _FIELD)
     return read
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        kind = value if value in _READERS else "json_object"
+        example = _SHAPE if kind == "json_schema" else f'{{"type": "{kind}"}}'
+        raise _error(f"text; expected an object such as {example}", _FIELD)
+    if isinstance(value, Grammar):
+        raise _error("a Grammar; expected an object: wrap it as GrammarFormat(...)", _FIELD)
+    if isinstance(value, type) or hasattr(value, "json_schema"):  # a TypeAdapter has the latter
+        raise _error("a type; expected an object: wrap it as SchemaFormat(...)", _FIELD)
+    return _object(value, _FIELD)
 
 
 def _read_text(fields: dict[str, Any]) -> ResponseFormat:
@@ -150,7 +168,16 @@ def _read_json_object(fields: dict[str, Any]) -> ResponseFormat:
 
 def _read_json_schema(fields: dict[str, Any]) -> ResponseFormat:
     place = f"{_FIELD}.json_schema"
-    inner = _object(fields.pop("json_schema", None), place)
+    for name in ("schema", "name", "description", "strict"):
+        if name in fields:
+            raise field_error(f"{_FIELD}.{name}", f"stands in the wrong place; expected {_SHAPE}")
+    given = fields.pop("json_schema", None)
+    if not isinstance(given, Mapping):
+        found = "missing" if given is None else "text" if isinstance(given, str) else _a(given)
+        raise _error(f"{found}; expected an object, as in {_SHAPE}", place)
+    if "schema" not in given and _is_schema(given):
+        raise _error(f"a schema itself; expected it one level deeper: {_SHAPE}", place)
+    inner = _object(given, place)
     for name in ("name", "description"):
         _optional(inner.pop(name, None), str, f"{place}.{name}", "text")
     _optional(inner.pop("strict", None), bool, f"{place}.strict", "true or false")
@@ -163,18 +190,16 @@ def _read_grammar(fields: dict[str, Any]) -> ResponseFormat:
     syntax = fields.pop("syntax", "ebnf")
     text = fields.pop("grammar", None)
     if not isinstance(text, str):
-        raise _error(f"a {_name(text)}; expected text", f"{_FIELD}.grammar")
+        raise _error(f"{_a(text)}; expected text{how_to_read(text)}", f"{_FIELD}.grammar")
     if syntax == "ebnf":
         return GrammarFormat(text)
     if syntax == "regex":
         return RegexFormat(text)
     if syntax == "lark":
-        raise RequestError(
-            f'{_FIELD}.syntax is "lark", which is not supported yet; write the grammar as "ebnf"',
-            code="request-not-supported",
-            param=f"{_FIELD}.syntax",
+        raise not_supported(
+            f"{_FIELD}.syntax", 'is "lark", which is not supported yet; write the grammar as "ebnf"'
         )
-    raise _error(f'{syntax!r}; expected "ebnf" or "regex"', f"{_FIELD}.syntax")
+    raise _error(f'{shown(syntax)}; expected "ebnf" or "regex"', f"{_FIELD}.syntax")
 
 
 _READERS: Final[dict[str, Callable[[dict[str, Any]], ResponseFormat]]] = {
@@ -185,21 +210,30 @@ _READERS: Final[dict[str, Callable[[dict[str, Any]], ResponseFormat]]] = {
 }
 
 
+def _is_schema(fields: Mapping[str, Any]) -> bool:
+    """Whether an object has keywords of JSON Schema, and is none of a format."""
+    kinds = fields.get("type")
+    names_type = any(kind in _TYPES for kind in (kinds if isinstance(kinds, list) else [kinds]))
+    return names_type or any(keyword in fields for keyword in _KEYWORDS)
+
+
 def _schema(value: Any, place: str) -> Any:
     if isinstance(value, dict | bool | str):
         return value
-    raise _error(f"a {_name(value)}; expected a JSON Schema: an object, a Boolean or text", place)
+    hint = how_to_read(value, "its text or the parsed object")
+    raise _error(f"{_a(value)}; expected a JSON Schema: an object, a Boolean or text{hint}", place)
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:
+    """The fields of an object; what is null is left out."""
     if not isinstance(value, Mapping):
-        raise _error(f"a {_name(value)}; expected an object", place)
-    return dict(value)
+        raise _error(f"{_a(value)}; expected an object", place)
+    return {name: entry for name, entry in value.items() if entry is not None}
 
 
 def _optional(value: Any, kind: type, place: str, expected: str) -> None:
     if value is not None and not isinstance(value, kind):
-        raise _error(f"a {_name(value)}; expected {expected}", place)
+        raise _error(f"{_a(value)}; expected {expected}", place)
 
 
 def _refuse_rest(fields: dict[str, Any], place: str) -> None:
@@ -207,9 +241,9 @@ def _refuse_rest(fields: dict[str, Any], place: str) -> None:
         raise unknown_field(f"{place}.{name}")
 
 
-def _name(value: Any) -> str:
-    return "null" if value is None else type(value).__name__
+def _a(value: Any) -> str:
+    return "missing or null" if value is None else f"a {type(value).__name__}"
 
 
 def _error(found: str, place: str) -> RequestError:
-    return RequestError(f"{place} is {found}", code="request-field", param=place)
+    return field_error(place, f"is {found}")

@@ -25,7 +25,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from maskwright.chat.errors import EngineClosedError, EngineThreadError, ModelError, as_failure
+from maskwright.chat.errors import (
+    EngineClosedError,
+    EngineThreadError,
+    ModelError,
+    as_failure,
+    own_failure,
+)
 from maskwright.chat.job import (
     Event,
     Job,
@@ -282,7 +288,7 @@ class Scheduler:
             yield
         except BaseException as error:  # noqa: BLE001  it is told to the callers
             for job in jobs:
-                self._end(job, error)
+                self._end(job, own_failure(error) if len(jobs) > 1 else error)
 
     def _sweep(self) -> None:
         """End what is over, and free the sequences of choices that are."""

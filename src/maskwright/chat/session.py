@@ -21,7 +21,7 @@ from maskwright.chat.errors import ModelError
 from maskwright.chat.llama_cpp_model import LlamaCppModel
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.response_format import SchemaFormat, format_of
-from maskwright.chat.result import Result, usage_of
+from maskwright.chat.result import Result
 from maskwright.chat.transformers_model import TransformersModel
 
 if TYPE_CHECKING:
@@ -184,11 +184,12 @@ def _result(
 ) -> Result:
     text = "".join(delta.text for delta in deltas)
     finish_reason = deltas[-1].finish_reason or "stop"
+    assert usage is not None, "the request has not ended"
     is_parsed = isinstance(response_format, SchemaFormat) and finish_reason == "stop"
     return Result(
         text=text,
         parsed=_parse(text, given) if is_parsed else None,
-        usage=usage_of(usage),
+        usage=usage,
         finish_reason=finish_reason,
         token_ids=tuple(d.token.token_id for d in deltas if d.token is not None),
     )

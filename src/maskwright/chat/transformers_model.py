@@ -22,7 +22,7 @@ from maskwright.chat.sequence_lengths import SequenceLengths
 from maskwright.tokenizers.objects import read_object
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from numpy.typing import NDArray
 
@@ -76,7 +76,10 @@ class TransformersModel:
         self._lengths = SequenceLengths(max_sequences, _context_size(model, context_size), size)
         self._caches: list[Any] = [None] * max_sequences
         self._logits = np.empty((max_sequences, size), dtype=np.float32)
-        self._only_last = _only_last(model)
+        parameters = inspect.signature(model.forward).parameters
+        # transformers has renamed it in version 5.
+        self._cache_name = "cache" if "cache" in parameters else "past_key_values"
+        self._only_last = _only_last(parameters)
 
     @property
     def vocabulary(self) -> VocabularyData:
@@ -156,15 +159,15 @@ class TransformersModel:
         """Evaluate tokens of one sequence; the logits of the last position, on the device."""
         output = self._model(
             input_ids=self._torch.tensor([list(token_ids)], device=self._model.device),
-            past_key_values=self._caches[sequence],
             use_cache=True,
+            **{self._cache_name: self._caches[sequence]},
             **self._only_last,
         )
-        self._caches[sequence] = getattr(output, "past_key_values", None)
+        self._caches[sequence] = getattr(output, self._cache_name, None)
         if self._caches[sequence] is None:
             raise ModelError(
-                f"{type(self._model).__name__} keeps no past_key_values; expected a causal "
-                "language model with a cache of keys and values",
+                f"{type(self._model).__name__} keeps no cache of keys and values; expected a "
+                "causal language model that does",
                 code="model-unusable",
             )
         return output.logits[0, -1]
@@ -242,10 +245,9 @@ def _end_ids(model: Any) -> set[int]:
     return {end_ids} if isinstance(end_ids, int) else {int(end_id) for end_id in end_ids}
 
 
-def _only_last(model: Any) -> dict[str, int]:
+def _only_last(parameters: Container[str]) -> dict[str, int]:
     """The argument that spares logits of all positions but the last, as the model names it."""
-    names = inspect.signature(model.forward).parameters
     for name in ("logits_to_keep", "num_logits_to_keep"):
-        if name in names:
+        if name in parameters:
             return {name: 1}
     return {}

@@ -57,7 +57,7 @@ def _rate(count: int, seconds: float) -> float:
 
 @dataclass(frozen=True)
 class ChatUsage:
-    """Counts and times of a finished request.
+    """Counts and times of a finished request, of `ChatEngine` and of `Session.generate`.
 
     Attributes:
         prompt_tokens: Tokens of the rendered prompt; it is evaluated once, however many choices.
@@ -91,6 +91,21 @@ class ChatUsage:
     def total_tokens(self) -> int:
         """Prompt and completion together."""
         return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Generated tokens per second, the prompt's evaluation left out."""
+        return _rate(self.completion_tokens, self.e2e_latency_s - self.prompt_seconds)
+
+    @property
+    def mask_seconds(self) -> float:
+        """Masks and matching: fill, apply and accept; 0 without a format."""
+        return (self.grammar_per_token_s or 0.0) * self.completion_tokens
+
+    @property
+    def mask_share(self) -> float:
+        """The part of the total time that masks and matching took, 0 to 1."""
+        return self.mask_seconds / self.e2e_latency_s if self.e2e_latency_s > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """OpenAI's three counts, and the times under ``extra``."""

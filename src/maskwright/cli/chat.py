@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.cli import exit_codes
-from maskwright.cli.errors import UsageError
+from maskwright.cli.errors import UsageError, quoted
 from maskwright.cli.formats import ebnf_grammar, regex_grammar, schema_text
 from maskwright.cli.loading import load_model
 from maskwright.cli.output import write_text
@@ -129,7 +129,7 @@ class Chat:
         name, _, rest = text.partition(" ")
         command = self._commands.get(name)
         if command is None:
-            raise UsageError(f"there is no command {name}; /help lists them")
+            raise UsageError(f"there is no command {quoted(name)}; /help lists them")
         command(rest.strip())
 
     def _set_schema(self, rest: str) -> None:

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
-from maskwright.cli.errors import UsageError
+from maskwright.cli.errors import UsageError, quoted
 from maskwright.cli.formats import read_text
+from maskwright.cli.refused_member import reason_of_refusal
 from maskwright.compiler import GrammarCompiler
 from maskwright.errors import GrammarError, GrammarSyntaxError, LimitExceededError
 from maskwright.explanation import Mismatch, byte_tokenizer_info, find_mismatch
@@ -39,17 +40,21 @@ def run_check(arguments: Namespace) -> int:
         if not any(entry["status"] == "refused" for entry in report["keywords"]):
             compiled = compiler.compile_json_schema(text, **options)
             if arguments.instance is not None:
-                mismatch = _mismatch(compiled, read_text(arguments.instance))
+                instance = read_text(arguments.instance)
+                mismatch = _mismatch(compiled, instance)
                 report["instance"] = {"accepted": mismatch is None}
                 if mismatch is not None:
-                    report["instance"] |= asdict(mismatch)
+                    reason = reason_of_refusal(
+                        text, instance, mismatch, compiler.compile_json_schema, options
+                    )
+                    report["instance"] |= {**asdict(mismatch), "reason": reason}
                     code = exit_codes.RUNTIME_ERROR
         else:
             report["usable"] = False
     except GrammarSyntaxError as error:
         raise UsageError(f"{arguments.schema}: {error}") from error
     except (GrammarError, LimitExceededError) as error:
-        report |= {"usable": False, "error": {"code": error.code, "message": str(error)}}
+        report |= {"usable": False, "error": _error(error)}
     if not report["usable"]:
         code = exit_codes.USAGE_ERROR
     print(json.dumps(report, ensure_ascii=False) if arguments.json else _text(report))
@@ -61,7 +66,7 @@ def _options(arguments: Namespace) -> dict[str, Any]:
     for entry in arguments.registry:
         uri, separator, name = entry.rpartition("=")
         if not separator:
-            raise UsageError(f"--registry is {entry!r}; expected URI=FILE")
+            raise UsageError(f"--registry is {quoted(entry)}; expected URI=FILE")
         registry[uri] = read_text(name)
     return {
         "strict_mode": not arguments.open,
@@ -72,6 +77,11 @@ def _options(arguments: Namespace) -> dict[str, Any]:
         "dialect": arguments.dialect,
         "registry": registry,
     }
+
+
+def _error(error: GrammarError | LimitExceededError) -> dict[str, Any]:
+    pointer = getattr(error, "pointer", None)
+    return {"code": error.code, "message": str(error), "pointer": pointer}
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:
@@ -125,6 +135,8 @@ def _instance_lines(instance: dict[str, Any]) -> list[str]:
     place = f"line {instance['line']}, column {instance['column']}, at {instance['pointer']}"
     found = json.dumps(instance["found"], ensure_ascii=False) if instance["found"] else "the end"
     lines = [f"instance: NOT accepted; {place}: found {found}"]
+    if instance["reason"]:
+        lines.append(f"  {instance['reason']}")
     if instance["expected"]:
         lines.append("  could have been:")
         lines += [f"    {text}" for text in instance["expected"]]

@@ -105,10 +105,11 @@ def _verdict(value: Any) -> tuple[bool, str]:
 
 def _costs(result: Result) -> str:
     usage = result.usage
+    compile_ms = (usage.grammar_init_s or 0) * 1e3
     micros = usage.mask_seconds / usage.completion_tokens * 1e6
     return (
         f"{usage.completion_tokens} tokens, {usage.tokens_per_second:.0f} per second. The schema "
-        f"compiled in {usage.compile_seconds * 1e3:.1f} ms;\nmasks took {micros:.0f} us per token, "
+        f"compiled in {compile_ms:.1f} ms;\nmasks took {micros:.0f} us per token, "
         f"{usage.mask_share:.2%} of the time."
     )
 

@@ -9,3 +9,10 @@ class UsageError(Exception):
 
 class OutputError(Exception):
     """Standard output takes nothing more: closed, or a full disk."""
+
+
+def quoted(argument: str) -> str:
+    """An argument as messages show it: in quotes, and cut if it is long."""
+    from maskwright.chat.errors import shown  # loads much, which other commands do without
+
+    return shown(argument)

@@ -6,13 +6,17 @@ Everything is checked here, so that a faulty format is told before a model is lo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.cli.errors import UsageError
+from maskwright.cli.errors import UsageError, quoted
 from maskwright.errors import GrammarError
 
 if TYPE_CHECKING:
     from maskwright.grammar import Grammar
+
+
+_MOST_SHOWN: Final = 400
+"""Characters of a file's name."""
 
 
 def schema_text(argument: str, origin: str, *, may_be_text: bool = False) -> str:
@@ -60,7 +64,7 @@ def read_file(name: str, origin: str) -> str:
     """
     if not name or _looks_like_text(name):
         raise UsageError(
-            f"{origin} is {name!r}; expected the name of a file: put the text into a file"
+            f"{origin} is {quoted(name)}; expected the name of a file: put the text into a file"
         )
     return read_text(name)
 
@@ -74,11 +78,16 @@ def read_text(name: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror or error}") from error
+        raise UsageError(f"cannot read {_name(name)}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} is not UTF-8 text: {error}") from error
     except ValueError as error:  # a name that no file can have
-        raise UsageError(f"cannot read {name!r}: {error}") from error
+        raise UsageError(f"cannot read {quoted(name)}: {error}") from error
+
+
+def _name(name: str) -> str:
+    """The name of a file, in quotes only if it is none that a person would read."""
+    return name if len(name) <= _MOST_SHOWN and name.isprintable() else quoted(name)
 
 
 def _looks_like_text(argument: str) -> bool:

@@ -98,7 +98,7 @@ def _as_object(result: Result) -> dict[str, Any]:
         "text": result.text,
         "parsed": _finite(result.parsed),
         "finish_reason": result.finish_reason,
-        "usage": result.usage.as_dict(),
+        "usage": result.usage.to_dict(),
     }
 
 

@@ -13,10 +13,10 @@ import io
 import math
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from maskwright.cli import exit_codes
-from maskwright.cli.errors import OutputError, UsageError
+from maskwright.cli.errors import OutputError, UsageError, quoted
 from maskwright.errors import GrammarError, LimitExceededError, MaskwrightError
 
 if TYPE_CHECKING:
@@ -27,10 +27,15 @@ exit codes:
   0    the text is complete
   1    something failed while running (a missing package, a model that cannot be loaded), or
        `check` was given an instance that the schema does not admit
-  2    wrong usage, or a schema, pattern or grammar that cannot be used
+  2    wrong usage, or a prompt, schema, pattern or grammar that cannot be used with this model
+       and --max-tokens
   3    the text was cut off by --max-tokens
   130  interrupted
 """
+
+
+_MOST_SHOWN: Final = 300
+"""Characters of what argparse says, which may quote an argument."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,12 +58,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         arguments, rest = _parser().parse_known_args(argv)
-    except SystemExit as stop:  # argparse has printed its help or its message
-        return stop.code if isinstance(stop.code, int) else exit_codes.USAGE_ERROR
-    try:
         _refuse_rest(rest, arguments.command)
         code = _run(arguments)
         sys.stdout.flush()
+    except SystemExit as stop:  # argparse has printed its help
+        return stop.code if isinstance(stop.code, int) else exit_codes.USAGE_ERROR
     except BrokenPipeError:
         _silence_stdout()
         return exit_codes.OK
@@ -67,8 +71,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UsageError, GrammarError, LimitExceededError) as error:
         return _fail(str(error), exit_codes.USAGE_ERROR)
     except (MaskwrightError, OutputError, ImportError, OSError, MemoryError) as error:
-        return _fail(str(error) or type(error).__name__, exit_codes.RUNTIME_ERROR)
+        return _fail(str(error) or type(error).__name__, _code_of(error))
     return code
+
+
+def _code_of(error: Exception) -> int:
+    """Whether other arguments would do, as ``--max-tokens`` that a format is too long for."""
+    if not isinstance(error, MaskwrightError) or isinstance(error, ImportError):
+        return exit_codes.RUNTIME_ERROR
+    from maskwright.chat.errors import is_invalid_request
+
+    return exit_codes.USAGE_ERROR if is_invalid_request(error) else exit_codes.RUNTIME_ERROR
 
 
 def _refuse_rest(rest: list[str], command: str) -> None:
@@ -77,8 +90,12 @@ def _refuse_rest(rest: list[str], command: str) -> None:
         return
     option = next((word for word in rest if word.startswith("-")), None)
     if option is not None:
-        raise UsageError(f"unknown option {option}; `maskwright {command} --help` lists them")
-    raise UsageError(f"unexpected {rest[0]!r} after the prompt; put the whole prompt in quotes")
+        raise UsageError(
+            f"unknown option {quoted(option)}; `maskwright {command} --help` lists them"
+        )
+    raise UsageError(
+        f"unexpected {quoted(rest[0])} after the prompt; put the whole prompt in quotes"
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -123,7 +140,7 @@ def _silence_stdout() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="maskwright",
         description="Generate text that has exactly the format you ask for.",
         epilog=_EPILOG,
@@ -224,37 +241,48 @@ def _add_model_options(
     parser.add_argument("--model", metavar="GGUF", help="model file (default: the embedded model)")
     parser.add_argument(
         "--max-tokens",
-        type=_at_least(int, 1),
+        type=_number(int, 1),
         default=max_tokens,
         metavar="N",
         help="the most tokens to generate (default: %(default)s)",
     )
     parser.add_argument(
         "--temperature",
-        type=_at_least(float, 0),
+        type=_number(float, 0),
         default=temperature,
         metavar="T",
         help="0 takes the most likely token, 1 samples freely (default: %(default)s)",
     )
     parser.add_argument(
-        "--seed", type=_at_least(int, 0), metavar="S", help="make sampling repeatable"
+        "--seed", type=_number(int, 0, 2**64 - 1), metavar="S", help="make sampling repeatable"
     )
 
 
-def _at_least(kind: type[int | float], low: float) -> Callable[[str], float]:
-    """An argument type: a finite number of a kind that is not below a bound."""
+def _number(kind: type[int | float], low: float, high: float = math.inf) -> Callable[[str], float]:
+    """An argument type: a finite number of a kind that is within bounds."""
 
     def parse(text: str) -> float:
         try:
             value = kind(text)
         except ValueError:
             value = math.nan
-        if not low <= value < math.inf:
+        if not low <= value <= high or value == math.inf:
             name = "an integer" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(f"{text!r}: expected {name}, at least {low:g}")
+            bounds = f"at least {low}" if high == math.inf else f"from {low} to {high}"
+            raise argparse.ArgumentTypeError(f"{quoted(text)}: expected {name}, {bounds}")
         return value
 
     return parse
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells wrong usage as all else is told: in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Have `main` say what is wrong, and where to look."""
+        if len(message) > _MOST_SHOWN:
+            message = message[:_MOST_SHOWN] + "..."
+        raise UsageError(f"{message}; `{self.prog} --help` tells more")
 
 
 class _Version(argparse.Action):

@@ -9,10 +9,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from typing_extensions import Self
 
 from cache_fakes import SECONDS, Entry, Gate, Ledger, new_cache, new_entry, threads
 from maskwright.compile_cache import CompileCache
-from maskwright.computation import Computation
+from maskwright.computation import Computation, copied
 from maskwright.errors import GrammarSyntaxError
 
 
@@ -84,14 +85,30 @@ def test_a_failure_reaches_all_and_is_not_kept():
     assert cache.get("a", new_entry).memory_size_bytes == 10
 
 
-def test_an_error_that_cannot_be_copied_still_arrives():
+def test_a_copy_of_an_error_is_made_whatever_its_constructor_takes():
     class StubbornError(Exception):
         def __init__(self, a: int, b: int) -> None:
-            super().__init__(a)
+            super().__init__(f"made of {a}")
             self.b = b
 
+    error = StubbornError(1, 2)
+    own = copied(error)
+    assert (type(own), str(own), own.b) == (StubbornError, "made of 1", 2)
+    assert own is not error
+    assert own.__cause__ is error
+
+
+def test_an_error_that_cannot_be_copied_still_arrives():
+    class StubbornError(Exception):
+        def __new__(cls, *arguments: object) -> Self:
+            assert arguments == (1,)
+            return super().__new__(cls, *arguments)
+
+        def __init__(self, a: int) -> None:
+            super().__init__(a, "made")
+
     cache = new_cache()
-    gate = Gate(StubbornError(1, 2))
+    gate = Gate(StubbornError(1))
     with threads(2, gate) as pool:
         futures = waiting(cache, pool, gate, 1)
         gate.go.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -87,6 +88,103 @@ def test_returned_lists_are_copies():
 @pytest.mark.parametrize("stop", [2, [2], (2,), {2}, np.int64(2), np.array([2]), iter([2])])
 def test_stop_tokens_in_any_form(stop):
     assert TokenizerInfo(["a", "b", "c"], stop_token_ids=stop).stop_token_ids == [2]
+
+
+def _decoding_info():
+    tokens = [b"caf", b"\xc3", b"\xa9", b"<s>", b"</s>", b"", "\u2581".encode()]
+    return TokenizerInfo(tokens, stop_token_ids=4, special_token_ids=[3], vocab_size=9)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [0, 1, 2],
+        (0, 1, 2),
+        iter([0, 1, 2]),
+        [np.int64(0), np.uint8(1), 2],
+        range(3),
+        np.arange(3, dtype=np.int32),
+        np.arange(3, dtype=np.uint64),
+        np.arange(6)[::2] // 2,
+    ],
+)
+def test_ids_to_decode_in_any_form(ids):
+    assert _decoding_info().decode(ids) == "caf\u00e9".encode()
+
+
+def test_ids_to_decode_of_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for dtype in (torch.int32, torch.int64, torch.uint8):
+        assert _decoding_info().decode(torch.arange(3, dtype=dtype)) == "caf\u00e9".encode()
+    assert _decoding_info().decode(torch.tensor(0)) == b"caf"
+    with pytest.raises(TypeError, match="a token id is a float; expected an int"):
+        _decoding_info().decode(torch.zeros(2))
+
+
+def test_decoding_of_ids_one_by_one():
+    info = _decoding_info()
+    assert [info.decode(i) for i in range(9)] == [
+        *info.decoded_vocab[:3],
+        *[b""] * 3,
+        info.decoded_vocab[6],
+        b"",
+        b"",
+    ]
+    assert info.decode(np.int32(1)) == info.decode(np.array(1)) == b"\xc3"
+    assert info.decode([]) == info.decode(np.array([], dtype=np.int64)) == b""
+    spelled = [info.decode([i], skip_special_tokens=False) for i in range(9)]
+    assert spelled == [*info.decoded_vocab, b"", b""]
+
+
+def test_decoding_as_text():
+    info = _decoding_info()
+    assert info.decode_text([3, 0, 1, 2, 4]) == "caf\u00e9"
+    assert info.decode_text([3, 0, 4], skip_special_tokens=False) == "<s>caf</s>"
+    assert info.decode_text([0, 1]) == "caf\ufffd"
+    assert info.decode_text(1, errors="ignore") == ""
+    with pytest.raises(UnicodeDecodeError):
+        info.decode_text([0, 1], errors="strict")
+
+
+def test_what_is_encoded_is_decoded():
+    letters = "abc\u00e9"
+    info = TokenizerInfo(list(letters), encoder=lambda text: [letters.index(c) for c in text])
+    assert info.decode_text(info.encode("caba\u00e9")) == "caba\u00e9"
+    assert pickle.loads(pickle.dumps(info)).decode([0]) == b"a"
+
+
+@pytest.mark.parametrize("wrong", [9, -1, -100, 2**70])
+def test_ids_to_decode_outside_the_vocabulary(wrong):
+    for ids in (wrong, [0, wrong, 1]):
+        with pytest.raises(TokenizerError) as caught:
+            _decoding_info().decode(ids)
+        assert caught.value.code == "tokenizer-id-out-of-range"
+        assert str(caught.value) == (
+            f"token id {wrong} is outside the vocabulary of 9 ids; expected 0 to 8"
+        )
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (True, "a token id is True, a bool; expected an int"),
+        ([0, False], "a token id is False, a bool; expected an int"),
+        (np.array([True]), "a token id is True, a bool; expected an int"),
+        (1.0, "a token id is a float; expected an int"),
+        (np.array([1.0]), "a token id is a float; expected an int"),
+        ([[0, 1]], "a token id is a list; expected an int"),
+        (np.array([[0, 1]]), "a token id is a list; expected an int"),
+        (None, "a token id is a NoneType; expected an int"),
+        ({"input_ids": [0]}, "a token id is a str; expected an int"),
+        ("caf", "token_ids is a str; expected ints"),
+        (b"\x00", "token_ids is a bytes; expected ints"),
+    ],
+)
+def test_what_is_no_id_to_decode(ids, message):
+    for decode in (_decoding_info().decode, _decoding_info().decode_text):
+        with pytest.raises(TypeError) as caught:
+            decode(ids)
+        assert str(caught.value) == message
 
 
 def test_special_and_stop_tokens_are_no_text():

@@ -18,7 +18,7 @@ from maskwright.chat import (
     RequestError,
     error_body,
 )
-from maskwright.chat.grammar_pool import CompleteTexts
+from maskwright.chat.complete_texts import CompleteTexts
 from maskwright.errors import GrammarSyntaxError, InvalidSchemaError, UnsupportedFeatureError
 from maskwright.tokenizers import from_tokens
 from scripted_model import STOP, ScriptedModel
@@ -337,6 +337,17 @@ def test_stop_strings_in_free_text(engine_of, stop: Any, text: str, tokens: int)
     completion = _ask(engine, stop=stop)
     assert (completion.text, completion.choices[0].finish_reason) == (text, "stop")
     assert completion.usage.completion_tokens == tokens
+
+
+@pytest.mark.parametrize("stop", ["\ufffd", "b\ufffd"])
+def test_a_stop_string_that_the_end_of_the_text_makes(engine_of, stop: str) -> None:
+    engine = engine_of(ScriptedModel([b"b", b"\xe2", b"\x82"]))
+    for limit in (2, 3):  # within the code point
+        completion = _ask(engine, stop=stop, max_tokens=limit)
+        (choice,) = completion.choices
+        assert (choice.text, choice.finish_reason) == ("b\ufffd"[: -len(stop)], "stop")
+    (choice,) = _ask(engine, stop="\ufffdx", max_tokens=2).choices
+    assert (choice.text, choice.finish_reason) == ("b\ufffd", "length")
 
 
 def test_stop_strings_under_a_format_leave_a_complete_text(engine_of) -> None:

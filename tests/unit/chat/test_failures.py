@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typing_extensions import Self
 
 from maskwright import GrammarMatcher, MatcherError
 from maskwright.batch import BatchGrammarMatcher
@@ -59,14 +60,71 @@ def test_a_model_that_fails_ends_those_of_the_call(
     assert reached.wait(WAIT)  # alone in the first call; the third waits for a sequence
     streams += [engine.stream(fields), engine.stream(fields, response_format=LETTERS)]
     hold.set()
-    outcomes = []
+    outcomes, raised_errors = [], []
     for stream in streams:
         try:
             outcomes.append("".join(chunk.text for chunk in stream))
         except type(error) as raised:
-            outcomes.append("failed" if raised is error else "otherwise")
+            outcomes.append("failed" if error in (raised, raised.__cause__) else "otherwise")
+            raised_errors.append(raised)
+    assert len(set(map(id, raised_errors))) == len(raised_errors)
+    assert {str(raised) for raised in raised_errors} == {str(error)}
     assert outcomes == ["failed", "a" * 9 if call == 0 else "failed", "a" * 8]
     _works(engine, model)
+
+
+class _OddError(Exception):
+    """Takes other arguments than it has, and has a message of its own making."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"{first} and {second}")
+        self.second = second
+
+
+class _LonelyError(Exception):
+    """Cannot be copied."""
+
+    def __new__(cls, *arguments: object) -> Self:
+        assert arguments == ("alone",)
+        return super().__new__(cls, *arguments)
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "made")
+
+
+@pytest.mark.parametrize("error", [_OddError(1, 2), _LonelyError("alone"), StopIteration(5)])
+def test_each_of_several_callers_has_an_error_of_its_own(engine_of: Make, error: Exception) -> None:
+    reached, hold = threading.Event(), threading.Event()
+
+    def before(number: int) -> None:
+        reached.set()
+        assert hold.wait(WAIT)
+        if number == 1:
+            raise error
+
+    engine = engine_of(ScriptedModel([b"a"] * 99, max_sequences=2, before=before))
+    fields = {"messages": HI, "temperature": 0, "max_tokens": 9}
+    streams = [engine.stream(fields)]
+    assert reached.wait(WAIT)
+    streams.append(engine.stream(fields))
+    hold.set()
+    told: list[Any] = []
+    for stream in streams:
+        with pytest.raises((type(error), ModelError)) as caught:
+            list(stream)
+        told.append(caught.value)
+    assert told[0] is not told[1]
+    for one in told:
+        if isinstance(error, StopIteration):
+            assert one.code == "model-stop-iteration"
+            assert one.__cause__.__cause__ is error
+            continue
+        assert one.__cause__ is error
+        if isinstance(error, _OddError):
+            assert (str(one), one.second, type(one)) == ("1 and 2", 2, _OddError)
+        else:
+            assert one.code == "model-call-failed"
+            assert str(one) == f"a call of the model for several requests failed: {error!r}"
 
 
 @pytest.mark.parametrize("method", ["render_chat", "tokenize"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from maskwright.chat.errors import SamplingError
+from maskwright.chat.errors import SamplingError, shown
 from maskwright.chat.sampling import Sampler, SamplingParameters, TokenLogprobs, top_logprobs
 
 _INF = math.inf
@@ -148,7 +148,7 @@ def test_parameters_out_of_range(options: dict[str, Any], expected: str) -> None
     ((name, value),) = options.items()
     with pytest.raises(SamplingError) as caught:
         SamplingParameters(**options)
-    assert str(caught.value) == f"{name} is {value!r}; expected {expected}"
+    assert str(caught.value) == f"{name} is {shown(value)}; expected {expected}"
     assert caught.value.code == "sampling-parameter"
     assert isinstance(caught.value, ValueError)
 
@@ -157,9 +157,25 @@ def test_parameters_out_of_range(options: dict[str, Any], expected: str) -> None
     ("bias", "message"),
     [
         ([1], "logit_bias is a list; expected a mapping from token ids to numbers"),
-        ({"1": 2}, "a key of logit_bias is '1'; expected a token id, a whole number at least 0"),
-        ({-1: 2}, "a key of logit_bias is -1; expected a token id, a whole number at least 0"),
-        ({True: 2}, "a key of logit_bias is True; expected a token id, a whole number at least 0"),
+        (
+            {"1": 2},
+            "a key of logit_bias is '1'; expected a token id, a whole number from 0 to 2147483647",
+        ),
+        (
+            {-1: 2},
+            "a key of logit_bias is -1; expected a token id, a whole number from 0 to 2147483647",
+        ),
+        (
+            {True: 2},
+            "a key of logit_bias is True; expected a token id, a whole number from 0 to 2147483647",
+        ),
+        (
+            {2**31: 2},
+            (
+                "a key of logit_bias is 2147483648; expected a token id, a whole number from 0 to "
+                "2147483647"
+            ),
+        ),
         ({7: 100.5}, "logit_bias[7] is 100.5; expected a number from -100 to 100"),
         ({7: -_INF}, "logit_bias[7] is -inf; expected a number from -100 to 100"),
         ({7: None}, "logit_bias[7] is None; expected a number from -100 to 100"),

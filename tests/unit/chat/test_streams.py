@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.chat import ChatChunk, ChatEngine
+from maskwright.chat import ChatChunk, ChatEngine, RequestError
 from maskwright.errors import GrammarSyntaxError
 from scripted_model import ScriptedModel
 
@@ -48,6 +48,25 @@ def test_chunks_as_openai_lays_them_out(engine_of: Make) -> None:
     assert chunks[-1]["choices"] == []
     assert chunks[-1]["usage"]["completion_tokens"] == 3
     assert stream.usage.completion_tokens == 3
+
+
+@pytest.mark.parametrize("said", [{}, {"stream": None}, {"stream": False}, {"stream": True}])
+def test_who_asks_for_a_stream_need_not_say_so(engine_of: Make, said: dict[str, Any]) -> None:
+    engine = engine_of(ScriptedModel([b"ab"]))
+    fields = _fields(stream_options={"include_usage": True}, **said)
+    *_, last = engine.stream(fields)
+    assert last.to_dict()["usage"]["completion_tokens"] == 2
+
+    async def last_of_astream() -> Any:
+        chunks = [chunk async for chunk in engine.astream(fields)]
+        return chunks[-1].to_dict()["usage"]
+
+    assert asyncio.run(last_of_astream())["completion_tokens"] == 2
+
+
+def test_options_of_a_stream_are_refused_for_an_answer_in_one_piece(engine_of: Make) -> None:
+    with pytest.raises(RequestError, match="stream_options is given without stream"):
+        engine_of(ScriptedModel()).complete(_fields(stream_options={"include_usage": True}))
 
 
 def test_the_usage_comes_only_if_it_is_asked_for(engine_of: Make) -> None:

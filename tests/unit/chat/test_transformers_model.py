@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,6 @@ from maskwright.errors import TokenizerError
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
-
-pytestmark = pytest.mark.filterwarnings("ignore")  # what other libraries warn of is theirs
 
 _VOCAB_SIZE = 300  # the tokenizer has 259
 _TEMPLATE = (
@@ -261,7 +261,24 @@ def test_a_model_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     with pytest.raises(ModelError) as caught:
         _evaluate(model, (0, [1]))
-    assert "LlamaForCausalLM keeps no past_key_values" in str(caught.value)
+    assert "LlamaForCausalLM keeps no cache of keys and values" in str(caught.value)
+
+
+def test_models_that_call_their_cache_by_its_older_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    hf_model = _model()
+    forward = hf_model.forward
+    newer = "cache" if "cache" in inspect.signature(forward).parameters else "past_key_values"
+
+    def older(past_key_values: Any = None, **options: Any) -> Any:
+        output = forward(**{newer: past_key_values}, **options)
+        return SimpleNamespace(logits=output.logits, past_key_values=getattr(output, newer))
+
+    expected = _reference(hf_model, [1, 2, 3])
+    monkeypatch.setattr(hf_model, "forward", older)
+    model = TransformersModel(hf_model, _tokenizer())
+    _evaluate(model, (0, [1, 2]))
+    (row,) = _evaluate(model, (0, [3]))
+    np.testing.assert_allclose(row, expected, atol=1e-4)
 
 
 def test_torch_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

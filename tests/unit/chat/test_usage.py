@@ -25,8 +25,21 @@ def test_rates_and_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
+def test_the_share_of_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([2.0, 10.0])  # first token, end
+    monkeypatch.setattr("maskwright.chat.usage.perf_counter", lambda: next(times))
+    meter = Meter(submitted=0.0, prompt_seconds=4.0, grammar_seconds=2.5)
+    meter.count_token()
+    meter.completion_tokens = 3
+    usage = meter.usage(has_grammar=True)
+    assert usage.mask_seconds == pytest.approx(2.5)
+    assert usage.mask_share == pytest.approx(0.25)
+    assert usage.tokens_per_second == 0.5
+
+
 def test_nothing_was_generated() -> None:
     usage = Meter().usage(has_grammar=False)
     assert usage.total_tokens == 0
     assert usage.decode_tokens_per_s == usage.prefill_tokens_per_s == 0
     assert usage.grammar_per_token_s is None
+    assert usage.mask_seconds == usage.mask_share == usage.tokens_per_second == 0

@@ -91,7 +91,7 @@ def test_faulty_commands_change_nothing(chat: Any) -> None:
     messages = err.splitlines()
     assert messages[0].startswith("maskwright: /regex: ")
     assert "maskwright: cannot read /nowhere: No such file or directory" in messages
-    assert "maskwright: there is no command /explode; /help lists them" in messages
+    assert "maskwright: there is no command '/explode'; /help lists them" in messages
     assert "maskwright: there was no answer yet" in messages
     assert "maskwright: /schema is ''; expected the name of a file" in err
 

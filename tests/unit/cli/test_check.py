@@ -165,6 +165,83 @@ def test_where_an_instance_leaves_the_schema(check, instance, place, found, expe
     assert instance["expected"] == expected
 
 
+MEMBERS = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "integer"},
+        "n": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"q/": {"type": "string"}},
+                "additionalProperties": False,
+            },
+        },
+        "p": {"type": "object", "propertyNames": {"maxLength": 1}, "additionalProperties": True},
+    },
+}
+STRICT = (
+    "and strict mode admits no others; declare it, or admit others with "
+    '"additionalProperties": true or --open'
+)
+
+
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        ('{"a": 1, "b": 2}', f'"properties" does not declare the member "b", {STRICT}'),
+        ('\n  { "b\u00e9" : 2}', f'"properties" does not declare the member "b\u00e9", {STRICT}'),
+        ('{"p": {}, "b": 2}', f'"properties" does not declare the member "b", {STRICT}'),
+        (f'{{"{"b" * 99}": 2}}', f'does not declare the member "{"b" * 60}...", {STRICT}'),
+        (
+            '{"n": [{}, {"z": 2}]}',
+            (
+                '"properties" does not declare the member "z", and "additionalProperties" at '
+                "#/properties/n/items/additionalProperties admits no others"
+            ),
+        ),
+        (
+            '{"n": [], "a": 1}',
+            (
+                'the member "a" is not the next one in the order that "properties" declares; '
+                "--any-order lifts that"
+            ),
+        ),
+        ('{"a": 1, "a": 1}', 'the member "a" stands there twice'),
+        ('{"p": {"x": 1, "xyz": 2}}', 'no member "xyz" is admitted there'),
+        ('{"a": "b"}', ""),
+        ('{"a": 1', ""),
+        ('{"a": 1, "', ""),
+        ('{"a": 1,, "b": 2}', ""),
+        ('{"n": ["b", {"c": 1}]}', ""),
+        ('{"a" 1}', ""),
+        ("5", ""),
+    ],
+)
+def test_why_a_member_is_refused(check, instance, reason):
+    code, result = report(check, MEMBERS, instance)
+    assert code == 1
+    if reason.startswith("does not"):
+        assert result["instance"]["reason"].endswith(reason)
+    else:
+        assert result["instance"]["reason"] == reason
+    _, captured = check(MEMBERS, instance)
+    assert (f"\n  {result['instance']['reason']}\n" in captured.out) == bool(reason)
+
+
+def test_with_the_options_that_lift_it_the_member_is_not_refused(check):
+    assert check(MEMBERS, '{"b": 2, "n": []}', "--open", "--any-order")[0] == 0
+    _, result = report(check, MEMBERS, '{"n": [{"z": 1}]}', "--open", "--any-order")
+    assert "#/properties/n/items/additionalProperties" in result["instance"]["reason"]
+
+
+def test_what_a_schema_cannot_have_is_named_with_its_keyword(check):
+    schema = {"type": "object", "properties": {"a": {}}, "required": ["b"]}
+    code, result = report(check, schema)
+    assert (code, result["error"]["pointer"]) == (2, "#/required")
+    assert '"required" asks for the member "b", which "properties" does not' in check(schema)[1].out
+
+
 def test_the_report_on_an_instance_in_words(check):
     code, captured = check(SCHEMA, '{"name": "a", "tags": [1]}')
     assert code == 1

@@ -166,13 +166,13 @@ def test_bad_regex_names_the_option(capsys: Any) -> None:
         (["generate", "hi", "--max-tokens", "0"], "expected an integer, at least 1"),
         (["generate", "hi", "--max-tokens", "x"], "expected an integer"),
         (["generate", "hi", "--temperature", "nan"], "expected a number, at least 0"),
-        (["generate", "hi", "--seed", "-1"], "at least 0"),
+        (["generate", "hi", "--seed", "-1"], "from 0 to 18446744073709551615"),
         (["generate", "hi", "--regex", "a", "--ebnf", "b"], "not allowed with"),
         (["generate", "hi", "--schema", '{"type": "null"}'], "expected the name of a file"),
         (["generate", "hi", "--ebnf", 'root ::= "a"'], "expected the name of a file"),
         (["generate", "hi", "--ebnf", ""], "expected the name of a file"),
         (["generate", "say", "hi"], "unexpected 'hi' after the prompt; put the whole prompt in"),
-        (["generate", "hi", "--top-k", "3"], "unknown option --top-k; `maskwright generate"),
+        (["generate", "hi", "--top-k", "3"], "unknown option '--top-k'; `maskwright generate"),
         (["generate", "a\udcff"], "the prompt is not UTF-8 text at character 2"),
         ([], "COMMAND"),
         (["explode"], "invalid choice"),
@@ -183,6 +183,56 @@ def test_wrong_usage(arguments: list[str], message: str, capsys: Any) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert message in err
+    assert err.startswith("maskwright: ")
+    assert err.count("\n") == 1
+    assert len(err) < 500
+
+
+@pytest.mark.parametrize("command", [["generate", "hi"], ["chat"], ["demo"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--seed", "-1"],
+        ["--seed", "1.5"],
+        ["--seed", ""],
+        ["--seed", str(2**64)],
+        ["--seed", "9" * 5000],
+        ["--max-tokens", "0"],
+        ["--max-tokens", "-3"],
+        ["--max-tokens", "1e3"],
+        ["--max-tokens", "inf"],
+        ["--max-tokens", "9" * 5000],
+        ["--temperature", "-0.5"],
+        ["--temperature", "inf"],
+        ["--temperature", "1e999"],
+    ],
+)
+def test_numbers_out_of_range_are_wrong_usage(
+    command: list[str], arguments: list[str], use: Any, capsys: Any
+) -> None:
+    use(b"a")
+    assert main([*command, *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"maskwright: argument {arguments[0]}: ")
+    assert f"; `maskwright {command[0]} --help` tells more\n" in err
+    assert err.count("\n") == 1
+    assert len(err) < 400
+
+
+def test_the_largest_numbers_are_taken(use: Any, capsys: Any) -> None:
+    use(b"a")
+    numbers = ["--seed", str(2**64 - 1), "--max-tokens", "9" * 400, "--temperature", "1e308"]
+    assert main(["generate", "hi", *numbers]) in (0, 3)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_limit_that_no_answer_fits_is_wrong_usage(use: Any, capsys: Any) -> None:
+    use(*[b"a"] * 9)
+    assert main(["generate", "hi", "--regex", "a{9}", "--max-tokens", "3"]) == 2
+    out, err = capsys.readouterr()
+    assert "the format takes" in err
+    assert (out, err.count("\n")) == ("", 1)
 
 
 def test_cut_off_has_its_own_exit_code(use: Any, capsys: Any) -> None:

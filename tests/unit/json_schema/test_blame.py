@@ -76,6 +76,97 @@ def test_the_schema_false_is_a_place():
     assert str(error).startswith("no value is valid under the schema at #: false allows none here")
 
 
+def closed(*names, **keywords):
+    return {"type": "object", "properties": dict.fromkeys(names, True), **keywords}
+
+
+STRICT = "strict_mode admits no others, and a value is needed there; "
+ADVICE = 'or admit others with "additionalProperties": true or strict_mode=False'
+ASKS = '"required" asks for the member "b", which "properties" does not declare, and '
+TOO_SMALL = {
+    "a member": (closed("a", required=["b"]), "#/required", ASKS + STRICT),
+    "members": (
+        closed("a", required=["a", "b", "c", "d", '\u00e9"' + "x" * 99]),
+        "#/required",
+        '"required" asks for the members "b", "c", "d" and 1 more, which "properties" does not '
+        "declare, and " + STRICT + f'declare them under "properties", {ADVICE}',
+    ),
+    "a long name": (
+        closed("a", required=["\u00e9" * 99]),
+        "#/required",
+        'asks for the member "' + "\u00e9" * 60 + '...", which',
+    ),
+    "a member of a member": (
+        an_object(closed("x", required=["b"])),
+        "#/properties/a/required",
+        ASKS + STRICT + f'declare it under "properties", {ADVICE}',
+    ),
+    "under allOf": (closed("a", allOf=[{"required": ["b"]}]), "#", ASKS + STRICT),
+    "of a reference": (
+        closed("a", **{"$ref": "#/$defs/x", "$defs": {"x": {"required": ["b"]}}}),
+        "#",
+        ASKS + STRICT,
+    ),
+    "each branch": (
+        {"anyOf": [closed("a", required=["b"]), closed("a", required=["c"])]},
+        "#",
+        "no branch has a value; of the first, " + ASKS + STRICT,
+    ),
+    "by another member": (
+        closed("a", required=["a"], dependentRequired={"a": ["b"]}),
+        "#/dependentRequired",
+        '"dependentRequired" asks for the member "b", which',
+    ),
+    "false": (
+        closed("a", required=["b"], additionalProperties=False),
+        "#/required",
+        ASKS + '"additionalProperties" admits no others, and a value is needed there; declare it '
+        'under "properties", or change "additionalProperties"',
+    ),
+    "too many": (
+        closed("a", minProperties=2),
+        "#/minProperties",
+        '"minProperties" asks for 2 members, and "properties" declares 1: ' + STRICT,
+    ),
+    "items": (
+        {"type": "array", "prefixItems": [True], "minItems": 2},
+        "#/minItems",
+        '"minItems" asks for 2 items, and the schema names 1: '
+        + STRICT
+        + 'name more, or admit others with "items": true ("additionalItems" in older drafts) or '
+        "strict_mode=False",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOO_SMALL)
+@pytest.mark.parametrize("any_order", [False, True])
+def test_what_a_closed_schema_lacks_is_named(name, any_order):
+    schema, pointer, message = TOO_SMALL[name]
+    error = refused(schema, strict_mode=True, any_order=any_order)
+    assert (error.code, error.pointer) == ("schema-unsatisfiable", pointer)
+    assert f"no value is valid under the schema at {pointer}: " in str(error)
+    assert message in str(error)
+    if "additionalProperties" not in schema:  # it was strict mode
+        GrammarCompiler(INFO).compile_json_schema(schema, strict_mode=False)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {**TEXT_OF_3_TO_2, "properties": {"a": {}}, "required": ["b"]},
+        closed("a", required=["a"], minProperties=1, maxProperties=0),
+        closed("a", required=["b"], patternProperties={"^c": {}}),
+        {"type": "array", "prefixItems": [False], "minItems": 1},
+        {"anyOf": [closed("a", required=["b"]), TEXT_OF_3_TO_2]},
+    ],
+)
+def test_strict_mode_is_not_blamed_for_what_it_may_not_have_done(schema):
+    error = refused(schema, strict_mode=True)
+    assert "strict_mode" not in str(error)
+    assert "correct it, or allow that place to be missing" in str(error)
+
+
 NULL, TEXT = {"type": "null"}, {"type": "string"}
 PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
 CORE_REFUSALS = {

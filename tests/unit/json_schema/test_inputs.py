@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
+import io
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
 
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter
@@ -15,6 +18,7 @@ from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import InvalidSchemaError, MissingDependencyError
 from maskwright.frontends.json_schema.inputs import schema_of
 
+Item = TypeVar("Item")
 INFO = TokenizerInfo([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=256)
 
 
@@ -42,6 +46,10 @@ class Pair(NamedTuple):
 class Colour(enum.Enum):
     RED = "red"
     NONE = 0
+
+
+class Box(BaseModel, Generic[Item]):
+    read: Item
 
 
 class Tree(BaseModel):
@@ -76,6 +84,8 @@ def accepts(source, text):
         (float, "1.5", '"a"'),
         (bool, "true", "1"),
         (type(None), "null", "0"),
+        (Path, '"a"', "1"),
+        (Box[int], '{"read":1}', '{"read":"a"}'),
         ('{"type": "null"}', "null", "0"),
     ],
     ids=str,
@@ -105,6 +115,69 @@ def test_values_are_no_schemas(source):
     with pytest.raises(InvalidSchemaError, match=r"expected a schema") as caught:
         Grammar.from_json_schema(source)
     assert caught.value.code == "schema-not-a-schema"
+
+
+SEVERAL = (
+    'pass {"anyOf": [...]} for one of several schemas, {"enum": [...]} for one of several values, '
+    '{"type": "array"} for an array'
+)
+PARSED = "its text or the parsed object"
+
+
+@pytest.mark.parametrize("with_pydantic", [True, False])
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        (Path("a.json"), f"read the file: pass {PARSED}"),
+        (io.StringIO("{}"), f"read it: pass {PARSED}"),
+        (io.BytesIO(b"{}"), f"read it: pass {PARSED}"),
+        (SimpleNamespace(read=str), f"read it: pass {PARSED}"),
+        (b"{}", f"decode it: pass {PARSED}"),
+        (bytearray(b"{}"), f"decode it: pass {PARSED}"),
+        (memoryview(b"{}"), f"decode it: pass {PARSED}"),
+        ([{}], SEVERAL),
+        (("a",), SEVERAL),
+        ({"a"}, SEVERAL),
+        (frozenset(), SEVERAL),
+        (None, "pass True for any JSON value"),
+        (MappingProxyType({}), "pass dict(...) of it"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_to_pass_instead(monkeypatch, source, hint, with_pydantic):
+    if not with_pydantic:
+        monkeypatch.setitem(sys.modules, "pydantic", None)
+    with pytest.raises(InvalidSchemaError) as caught:
+        Grammar.from_json_schema(source)
+    assert caught.value.code == "schema-not-a-schema"
+    assert str(caught.value).endswith(f" at #: expected a schema (an object or a Boolean); {hint}")
+    with pytest.raises(InvalidSchemaError) as caught:
+        Grammar.from_json_schema({"$ref": "u:x"}, registry={"u:x": source})
+    assert str(caught.value).endswith(f"; {hint}")
+    with pytest.raises(InvalidSchemaError) as caught:
+        Grammar.from_json_schema({"not": source})
+    assert str(caught.value).endswith(" at #/not: expected a schema (an object or a Boolean)")
+
+
+@pytest.mark.parametrize("name", ["from_ebnf", "from_regex", "compile_regex", "compile_grammar"])
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        (Path("a"), "; read the file: pass its text"),
+        (io.StringIO("a"), "; read it: pass its text"),
+        (b"a", "; decode it: pass its text"),
+        (Path, ""),
+        (5, ""),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_other_languages_take(name, source, hint):
+    owner = Grammar if name.startswith("from") else GrammarCompiler(INFO)
+    with pytest.raises(TypeError) as caught:
+        getattr(owner, name)(source)
+    assert type(source).__name__ in str(caught.value)
+    assert ("pass its text" in str(caught.value)) == bool(hint)
+    assert str(caught.value).endswith(hint)
 
 
 class Opaque:

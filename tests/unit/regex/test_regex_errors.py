@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from regex_ir_matcher import IrMatcher
 
-from maskwright.errors import GrammarSyntaxError, LimitExceededError, UnsupportedFeatureError
+from maskwright import Grammar
+from maskwright.errors import (
+    GrammarError,
+    GrammarSyntaxError,
+    LimitExceededError,
+    UnsupportedFeatureError,
+)
 from maskwright.frontends.regex import RegexLimits, lower
 from maskwright.ir import Builder
 
@@ -74,6 +81,82 @@ UNSUPPORTED = [
     ("(a\\b)*", "word boundary", 2, "inside a repetition"),
     ("a(?=.*b)c*(?<=d.*e)f", "lookbehind", 10, "over another assertion's text"),
 ]
+
+
+# What ECMA-262 (Annex B) reads in silence, and other dialects otherwise; and a text of its reading.
+AMBIGUOUS = [
+    ("a{,3}", "open quantifier", 1, "write {0,3} for the count, \\{,3} for the text", "a{,3}"),
+    ("a{,}b", "open quantifier", 1, "write {0,} for the count, \\{,} for the text", "a{,}b"),
+    ("(?:a|{,3})", "open quantifier", 5, "{0,3}", "{,3}"),
+    ("b[]a]", "empty class", 1, "[] matches nothing; in Python and PCRE the ] is a", None),
+    ("b[^]a]", "empty class", 1, "[^] is any character, write [\\s\\S]; in Python", "bxa]"),
+    ("[a-z&&[^b]]", "class intersection", 4, "write one & for the character", "a]"),
+    ("a\\x{3}", "letter escape", 1, "two digits, or \\u{H...}", "axxx"),
+    ("\\x4", "letter escape", 0, "two digits, or \\u{H...}", "x4"),
+    ("\\u12", "letter escape", 0, "four digits, or \\u{H...}", "u12"),
+    ("\\c1", "letter escape", 0, "\\cA to \\cZ", "\\c1"),
+    ("\\g1", "letter escape", 0, "\\1 or \\k<name>", "g1"),
+    ("\\k<n>", "letter escape", 0, "there is none: (?<name>...)", "k<n>"),
+    ("[b\\y]", "letter escape", 2, "write y for the letter", "y"),
+    ("(a)\\2", "octal escape", 3, "there is no group 2", "a\x02"),
+    ("[\\1]", "octal escape", 1, "there is no group 1", "\x01"),
+    ("\\12", "octal escape", 0, "write \\xHH for a character", "\n"),
+    ("\\8", "octal escape", 0, "there is no group 8", "8"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "feature", "offset", "text", "sample"), AMBIGUOUS)
+def test_what_dialects_read_in_different_ways(pattern, feature, offset, text, sample):
+    with pytest.raises(UnsupportedFeatureError) as caught:
+        Grammar.from_regex(pattern)
+    error = caught.value
+    assert (error.feature, error.offset) == (feature, offset)
+    assert error.code == f"regex-unsupported-{feature.replace(' ', '-')}"
+    assert text in error.message
+    as_pattern = IrMatcher(pattern, search=False)  # in a schema it is that of ECMA-262
+    assert sample is None or as_pattern.accepts(sample)
+    assert Grammar.from_json_schema({"pattern": pattern})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepted", "refused"),
+    [
+        ("(?i:a)\\Z", "A", "B"),
+        ("(?si:a.)", "A\n", "b\n"),
+        ("\\A(?P<n>a)(?P=n)\\z", "aa", "a"),
+        ("(?#x)a{0,3}", "aaa", "a{,3}"),
+        ("\\{,3}", "{,3}", ""),
+        ("[{,3}]", ",", ""),
+        ("[&]&&", "&&&", "&&"),
+        ("[\\]a]", "]", "[]"),
+        ("\\012\\101\\0", "\nA\0", ""),
+        ("(a)\\1\\x41\\u0042\\cJ", "aaAB\n", ""),
+        ('\\-\\ \\"\\_\\\u00e9', '- "_\u00e9', ""),
+    ],
+)
+def test_what_dialects_read_alike(pattern, accepted, refused):
+    matcher = IrMatcher(pattern, search=False, any_dialect=True)
+    assert Grammar.from_regex(pattern)
+    assert matcher.accepts(accepted)
+    assert not matcher.accepts(refused)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "advice"),
+    [
+        ("a(?i)b", "write (?i:...) around the part it is for"),
+        ("(?i)a|b", "write (?i:...) around the whole pattern"),
+        ("(?-i)a", "write (?-i:...) around the whole pattern"),
+        ("(?x)a", "no inline flag x; take comments and free spacing out of the pattern"),
+        ("(?a)a", "no inline flag a; \\d, \\w and \\b are about ASCII already"),
+        ("(?u)a", "no inline flag u; \\d and \\w are about ASCII: write \\p{Nd} and [\\p{L}"),
+        ("(?L)a", "no inline flag L; use i, m, s"),
+    ],
+)
+def test_inline_flags_that_are_refused(pattern, advice):
+    with pytest.raises(GrammarError) as caught:
+        Grammar.from_regex(pattern)
+    assert advice in str(caught.value)
 
 
 @pytest.mark.parametrize(("pattern", "flags", "code", "offset", "text"), SYNTAX)

@@ -8,9 +8,9 @@ from regex_ir_matcher import IrMatcher
 from maskwright.ir import nodes
 
 
-def shape(pattern: str, *, search: bool = False, flags: str = "", inline_flags: bool = False):
+def shape(pattern: str, *, search: bool = False, flags: str = ""):
     """Return the lowered expression as nested tuples."""
-    matcher = IrMatcher(pattern, search=search, flags=flags, inline_flags=inline_flags)
+    matcher = IrMatcher(pattern, search=search, flags=flags)
     any_char = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 
     def show(expr: int):
@@ -113,7 +113,7 @@ def test_search(pattern, expected):
 def test_flags():
     assert shape("a.", flags="s") == ("seq", "a", "ANY")
     assert shape("ab", flags="i") == ("seq", ["A", "a"], ["B", "b"])
-    assert shape("(?i)ab", inline_flags=True) == shape("ab", flags="i")
+    assert shape("(?i:ab)") == shape("ab", flags="i")
     assert shape("(?-i:a)b", flags="i") == ("seq", "a", ["B", "b"])
     assert shape("(?s:.)") == "ANY"
 

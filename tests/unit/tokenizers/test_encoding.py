@@ -50,7 +50,7 @@ def test_sentencepiece(tmp_path):
     assert b"".join(tokens[i] for i in info.encode("a\u00e9 a")) == " a\u00e9 a".encode()
 
 
-@pytest.mark.filterwarnings("ignore")  # of other libraries
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of mistral-common's imports
 def test_tekken(tmp_path):
     pytest.importorskip("mistral_common", reason="mistral-common is not installed")
     path = tmp_path / "x"

@@ -20,6 +20,7 @@ from ...errors import (
     GrammarSyntaxError,
     LimitExceededError,
     UnsupportedFeatureError,
+    how_to_read,
     locate,
 )
 from ...ir import Builder
@@ -73,7 +74,7 @@ def compile_ebnf(
         b'MWIR'
     """
     if not isinstance(text, str):
-        raise TypeError(f"a grammar is given as str, not {type(text).__name__}")
+        raise TypeError(f"a grammar is given as str, not {type(text).__name__}{how_to_read(text)}")
     if len(text) > max_source_length:
         raise LimitExceededError(
             f"the grammar text has {len(text)} characters, more than max_source_length = "

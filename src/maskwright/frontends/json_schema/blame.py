@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from ...ir import nodes as n
 from ...ir.reader import read
+from .closed import reason_of
 from .compile import compile_json_schema
 from .locations import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from .convert import Places
+    from .closed import Reason
+    from .convert import Place, Places
+    from .locations import Location
 
 __all__ = ["with_pointer"]
 
@@ -71,31 +74,55 @@ def with_pointer(
         node = _nearest(program, node, places)
     if node not in places:
         return error
-    location, source = places[node]
     names = _KEYWORDS.get(type(program.nodes[node]), _EVERY)
-    keywords = [name for name in source if name in names]
+    keywords = [name for name in places[node][1] if name in names]
     if isinstance(error, UnsupportedFeatureError):
-        # Of a keyword around the node, such as "not", the place is where it leads to.
-        about_node = error.feature in names and len(keywords) == 1
-        pointer = render(location, *keywords) if about_node else render(location)
-        return UnsupportedFeatureError(
-            f"{error.message}: at {pointer}",
-            code=error.code,
-            feature=error.feature,
-            pointer=pointer,
-            node=error.node,
-        )
-    pointer = render(location, *keywords) if len(keywords) == 1 else render(location)
-    said = ", ".join(f'"{name}"' for name in keywords)
-    said = said or "false"
-    why = f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here"
+        return _unsupported(error, places[node][0], names, keywords)
+    strict = bool(options.get("strict_mode", True))
+    return _unsatisfiable(error, places[node], keywords, reason_of(program, node, strict=strict))
+
+
+def _unsupported(
+    error: UnsupportedFeatureError, location: Location, names: Sequence[str], keywords: list[str]
+) -> UnsupportedFeatureError:
+    # Of a keyword around the node, such as "not", the place is where it leads to.
+    about_node = error.feature in names and len(keywords) == 1
+    pointer = render(location, *keywords) if about_node else render(location)
+    return UnsupportedFeatureError(
+        f"{error.message}: at {pointer}",
+        code=error.code,
+        feature=error.feature,
+        pointer=pointer,
+        node=error.node,
+    )
+
+
+def _unsatisfiable(
+    error: UnsatisfiableGrammarError, place: Place, keywords: list[str], reason: Reason | None
+) -> UnsatisfiableGrammarError:
+    location, source = place
+    if reason is not None:
+        at = [reason.keyword] if reason.keyword in source else []
+        why, advice = reason.why, reason.advice
+    else:
+        at = keywords if len(keywords) == 1 else []
+        why, advice = _conflict(keywords)
+    pointer = render(location, *at)
     return UnsatisfiableGrammarError(
         f"no value is valid under the schema at {pointer}: {why}, and a value is needed there; "
-        "correct it, or allow that place to be missing",
+        f"{advice}",
         code="schema-unsatisfiable",
         pointer=pointer,
         node=error.node,
     )
+
+
+def _conflict(keywords: list[str]) -> tuple[str, str]:
+    """What to say of keywords that leave no value, and what to do."""
+    said = ", ".join(f'"{name}"' for name in keywords)
+    said = said or "false"
+    why = f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here"
+    return why, "correct it, or allow that place to be missing"
 
 
 def _nearest(program: n.Program, node: int, places: Places) -> int:

@@ -7,10 +7,11 @@ and a clipped excerpt; nothing here recurses into a value, however deeply it is 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ...errors import InvalidSchemaError, UnsupportedFeatureError
+from ...errors import InvalidSchemaError, UnsupportedFeatureError, how_to_read
 from .locations import Location, render
 
 __all__ = [
@@ -66,9 +67,23 @@ def malformed(
 
 def not_a_schema(value: Any, location: Location, *tokens: str) -> InvalidSchemaError:
     """Return the error for something other than a schema where a schema stands."""
-    return malformed(
-        value, "a schema (an object or a Boolean)", location, *tokens, code="schema-not-a-schema"
-    )
+    is_within = tokens or isinstance(location, tuple)
+    expected = "a schema (an object or a Boolean)" + ("" if is_within else _how_to_pass(value))
+    return malformed(value, expected, location, *tokens, code="schema-not-a-schema")
+
+
+def _how_to_pass(value: Any) -> str:
+    """Say what to pass instead of something that is not far from a schema; else nothing."""
+    if value is None:
+        return "; pass True for any JSON value"
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return (
+            '; pass {"anyOf": [...]} for one of several schemas, {"enum": [...]} for one of '
+            'several values, {"type": "array"} for an array'
+        )
+    if isinstance(value, Mapping):
+        return "; pass dict(...) of it"
+    return how_to_read(value, "its text or the parsed object")
 
 
 def non_string_key(key: Any, location: Location, *tokens: str) -> InvalidSchemaError:

@@ -8,17 +8,24 @@ they are declared.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from decimal import Decimal
+from io import IOBase
+from os import PathLike
 from typing import Any
 
-from ...errors import InvalidSchemaError, MissingDependencyError
+from ...errors import InvalidSchemaError, MissingDependencyError, how_to_read
 from .faults import describe, not_a_schema
 from .json_text import parse_json
 
 __all__ = ["schema_of"]
 
 # Values that are neither schemas nor types: a mistake, and no reason to load pydantic.
-_VALUES = (int, float, Decimal, list, tuple, set, frozenset, bytes, bytearray, type(None))
+_VALUES = (
+    *(int, float, Decimal, type(None)),
+    *(list, tuple, set, frozenset, Mapping),
+    *(bytes, bytearray, memoryview, PathLike, IOBase),
+)
 
 
 def schema_of(source: Any) -> dict[str, Any] | bool:
@@ -45,7 +52,7 @@ def schema_of(source: Any) -> dict[str, Any] | bool:
         return source
     elif callable(getattr(source, "model_json_schema", None)):
         source = source.model_json_schema()
-    elif not isinstance(source, _VALUES):
+    elif not (isinstance(source, _VALUES) or how_to_read(source)):
         source = _schema_of_type(source)
     if isinstance(source, (dict, bool)):
         return source

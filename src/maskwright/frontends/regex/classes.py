@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ...errors import GrammarError
 from . import charset
@@ -31,7 +31,7 @@ def read_class(scanner: Scanner, *, ignore_case: bool) -> CharRanges:
     match = _CLASS.match(scanner.pattern, scanner.pos)
     if match and _POSIX.search(match[0]) is None:
         try:
-            ranges = _cached_class(match[0], scanner.legacy, ignore_case)
+            ranges = _cached_class(match[0], scanner.legacy, scanner.any_dialect, ignore_case)
         except GrammarError:
             pass  # raised again below, with the position in the whole pattern
         else:
@@ -41,8 +41,9 @@ def read_class(scanner: Scanner, *, ignore_case: bool) -> CharRanges:
 
 
 @lru_cache(maxsize=1024)
-def _cached_class(text: str, legacy: bool, ignore_case: bool) -> CharRanges:
-    return _read(Scanner(text, legacy=legacy), ignore_case=ignore_case)
+def _cached_class(text: str, legacy: bool, any_dialect: bool, ignore_case: bool) -> CharRanges:
+    scanner = Scanner(text, legacy=legacy, any_dialect=any_dialect)
+    return _read(scanner, ignore_case=ignore_case)
 
 
 def forget_classes() -> None:
@@ -55,6 +56,8 @@ def _read(scanner: Scanner, *, ignore_case: bool) -> CharRanges:
     scanner.pos += 1
     negated = scanner.peek() == "^"
     scanner.pos += negated
+    if scanner.any_dialect and scanner.peek() == "]":
+        _refuse_empty_class(scanner, start)
     parts: list[tuple[int, int]] = []
     while scanner.peek() != "]":
         if not scanner.peek():
@@ -69,6 +72,17 @@ def _read(scanner: Scanner, *, ignore_case: bool) -> CharRanges:
     if parts and not ranges:
         scanner.lone_surrogate(start)
     return ranges
+
+
+def _refuse_empty_class(scanner: Scanner, start: int) -> NoReturn:
+    opening = scanner.pattern[start : scanner.pos]
+    meaning = "[^] is any character, write [\\s\\S]" if len(opening) > 1 else "[] matches nothing"
+    scanner.unsupported(
+        "empty class",
+        f"in ECMA-262 {meaning}; in Python and PCRE the ] is a character of the class, write "
+        f"{opening}\\]...]",
+        start,
+    )
 
 
 def _read_item(scanner: Scanner, parts: list[tuple[int, int]], *, ignore_case: bool) -> None:
@@ -109,6 +123,13 @@ def _read_atom(scanner: Scanner, *, ignore_case: bool) -> CharOrSet:
                 f"{posix[0]} is no class in ECMA-262; write the ranges or a \\p{{...}} property",
                 scanner.pos,
             )
+    if scanner.any_dialect and scanner.pattern.startswith("&&", scanner.pos):
+        scanner.unsupported(
+            "class intersection",
+            "&& intersects classes in Rust and Java, and is text in ECMA-262; write one & for the "
+            "character, or a lookahead for the intersection: (?=[a-z])[^aeiou]",
+            scanner.pos,
+        )
     scanner.pos += 1
     if char == "\\":
         return scanner.escape(in_class=True, ignore_case=ignore_case)

@@ -24,7 +24,7 @@ def lower(
     *,
     search: bool,
     flags: str = "",
-    inline_flags: bool = False,
+    any_dialect: bool = False,
     limits: RegexLimits = _DEFAULT_LIMITS,
 ) -> int:
     r"""Write the language of a pattern into the builder.
@@ -36,7 +36,9 @@ def lower(
             lookarounds see the whole text. False: the whole text must match.
         flags: Any of ``i`` (ignore case), ``m`` (multiline anchors), ``s`` (dot matches all) and
             ``u`` (refuse what only the web-legacy grammar admits).
-        inline_flags: Admit ``(?i)`` at the start of the pattern. ``(?i:...)`` is always admitted.
+        any_dialect: The pattern may have been written for another dialect: what ECMA-262 reads in
+            silence otherwise than Python, PCRE or Rust is refused by name (``a{,3}``, ``[]a]``,
+            ``\x{41}``).
         limits: Bounds beyond which a pattern is refused.
 
     Returns:
@@ -53,7 +55,7 @@ def lower(
         >>> builder = Builder()
         >>> date = lower(builder, r"^\d{4}-\d{2}$", search=True)
     """
-    return emit(builder, _plain_tree(pattern, search, flags, inline_flags, limits))
+    return emit(builder, _plain_tree(pattern, search, flags, any_dialect, limits))
 
 
 def write_shared(builder: Builder, pattern: str) -> int:
@@ -65,9 +67,9 @@ def write_shared(builder: Builder, pattern: str) -> int:
 
 
 def _plain_tree(
-    pattern: str, search: bool, flags: str, inline_flags: bool, limits: RegexLimits
+    pattern: str, search: bool, flags: str, any_dialect: bool, limits: RegexLimits
 ) -> Node:
-    parsed = parse(pattern, flags, limits=limits, inline_flags=inline_flags)
+    parsed = parse(pattern, flags, limits=limits, any_dialect=any_dialect)
     analysis = Analysis()
     if parsed.has_lookaround:
         resolver = LookaroundResolver(pattern, analysis, limits)

@@ -6,6 +6,7 @@ classes, ``s`` and ``m`` choose the set of ``.`` and the meaning of anchors), ca
 no trace but for back references, and a back reference is replaced by the text of its group where
 that is fixed. The dialect is described in ``scanner``; what Python and PCRE add is accepted where
 it means one thing only (``(?P<n>...)``, ``(?#...)``, ``\A``, ``\z``, ``\Z``), else refused by name.
+For patterns of any dialect so is what ECMA-262 silently reads as something else than others do.
 Cost: linear in the pattern.
 Source: ECMA-262, "Patterns"; ES2025 modifiers ``(?i-s:...)``.
 """
@@ -35,6 +36,12 @@ _NUMBER = re.compile(r"[1-9][0-9]*")
 _NUMBERED_CALL = re.compile(r"\(\?[+-]?[0-9]")
 _SIMPLE_COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _LOOKS = {"(?=": (False, False), "(?!": (False, True), "(?<=": (True, False), "(?<!": (True, True)}
+_OPEN_QUANTIFIER = re.compile(r"\{(,[0-9]*)\}")
+_FLAG_HINTS = {
+    "x": "take comments and free spacing out of the pattern",
+    "a": "\\d, \\w and \\b are about ASCII already",
+    "u": "\\d and \\w are about ASCII: write \\p{Nd} and [\\p{L}\\p{N}_]",
+}
 _FOREIGN_GROUPS = (
     ("(?>", "atomic group", "an atomic group changes what matches; use (?:...)"),
     ("(?|", "branch reset group", "use (?:...)"),
@@ -60,7 +67,7 @@ class ParsedPattern(NamedTuple):
 
 
 def parse(
-    pattern: str, flags: str = "", *, limits: RegexLimits, inline_flags: bool = False
+    pattern: str, flags: str = "", *, limits: RegexLimits, any_dialect: bool = False
 ) -> ParsedPattern:
     """Parse a pattern.
 
@@ -69,23 +76,22 @@ def parse(
         flags: Any of ``i`` (ignore case), ``m`` (multiline anchors), ``s`` (dot matches line
             terminators), ``u`` (no web-legacy readings).
         limits: Bounds on the pattern.
-        inline_flags: Admit ``(?i)`` at the very start, as Python and PCRE do.
+        any_dialect: Refuse what other dialects read otherwise.
 
     Raises:
         GrammarSyntaxError: The pattern is malformed; carries the offset.
         UnsupportedFeatureError: It holds a construct that is not supported.
         LimitExceededError: It is beyond a limit.
     """
-    return _Parser(pattern, flags, limits, inline_flags).run()
+    return _Parser(pattern, flags, limits, any_dialect).run()
 
 
 class _Parser(Scanner):
     """One parse."""
 
-    def __init__(self, pattern: str, flags: str, limits: RegexLimits, inline_flags: bool) -> None:
-        super().__init__(pattern, legacy="u" not in flags)
+    def __init__(self, pattern: str, flags: str, limits: RegexLimits, any_dialect: bool) -> None:
+        super().__init__(pattern, legacy="u" not in flags, any_dialect=any_dialect)
         self.limits = limits
-        self.inline_flags = inline_flags
         self.num_anchors = 0
         self.has_lookaround = False
         self.names = GroupNames(self)
@@ -162,6 +168,14 @@ class _Parser(Scanner):
         char = self.peek()
         if self._at_quantifier():
             self._nothing_to_repeat()
+        match = _OPEN_QUANTIFIER.match(self.pattern, self.pos)
+        if match and self.any_dialect:
+            self.unsupported(
+                "open quantifier",
+                f"{match[0]} is a count in Python and other dialects, and text in ECMA-262; write "
+                f"{{0{match[1]}}} for the count, \\{match[0]} for the text",
+                self.pos,
+            )
         if not self.legacy:
             self.fail("unescaped-bracket", f"write \\{char} for a literal {char}", self.pos)
         self.pos += 1
@@ -349,23 +363,20 @@ class _Parser(Scanner):
         letters = added + removed
         for letter in letters:
             if letter not in "ims":
-                self.unsupported(
-                    "inline flag", f"there is no inline flag {letter}; use i, m, s", start
-                )
+                hint = _FLAG_HINTS.get(letter, "use i, m, s")
+                self.unsupported("inline flag", f"there is no inline flag {letter}; {hint}", start)
         if len(set(letters)) < len(letters):
             self.fail("bad-flag", f"a flag stands twice in {match[0]}", start)
         flags = (self.flags | set(added)) - set(removed)
-        if match[3] == ":":
-            self._push("group", len(match[0]))
-        elif not self.inline_flags or start > 0 or removed:
+        if match[3] != ":":
+            part = "the part it is for" if start else "the whole pattern"
             self.fail(
                 "inline-flags",
                 f"{match[0]} is no valid syntax in ECMA-262; write (?{match[0][2:-1]}:...) around "
-                "the part it is for",
+                f"{part}",
                 start,
             )
-        else:
-            self.pos = match.end()
+        self._push("group", len(match[0]))
         self.flags = flags
 
     def _bar(self) -> None:

@@ -41,6 +41,15 @@ _HEX4 = re.compile(r"[0-9A-Fa-f]{4}")
 _HEX_BRACED = re.compile(r"\{([0-9A-Fa-f]+)\}")
 _LOW_SURROGATE = re.compile(r"\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
 _OCTAL = re.compile(r"[0-3][0-7]{0,2}|[4-7][0-7]?")
+_SURE_OCTAL = re.compile(r"0|[1-3][0-7]{2}")
+"""What every dialect with octal escapes reads as one."""
+_LETTER_HINTS = {
+    "x": "write \\xHH with two digits, or \\u{H...}",
+    "u": "write \\uHHHH with four digits, or \\u{H...}",
+    "c": "write \\cA to \\cZ for a control character",
+    "g": "write a back reference as \\1 or \\k<name>",
+    "k": "it refers to a named group, and there is none: (?<name>...)",
+}
 _PROPERTY = re.compile(r"\{([A-Za-z0-9_]+)(?:=([A-Za-z0-9_]+))?\}")
 
 
@@ -62,14 +71,16 @@ class Scanner:
         pattern: The whole text.
         pos: Offset of the next character.
         legacy: Take the Annex B reading where the ``u`` reading fails.
+        any_dialect: Refuse what other dialects read otherwise than Annex B.
     """
 
-    __slots__ = ("legacy", "pattern", "pos")
+    __slots__ = ("any_dialect", "legacy", "pattern", "pos")
 
-    def __init__(self, pattern: str, *, legacy: bool, pos: int = 0) -> None:
+    def __init__(self, pattern: str, *, legacy: bool, any_dialect: bool = False) -> None:
         self.pattern = pattern
         self.legacy = legacy
-        self.pos = pos
+        self.any_dialect = any_dialect
+        self.pos = 0
 
     def fail(self, code: str, message: str, offset: int) -> NoReturn:
         """Raise the syntax error ``regex-<code>`` at an offset."""
@@ -132,6 +143,7 @@ class Scanner:
                 self.pos += 1
                 return ord(letter) % 32
             if self.legacy:
+                self._literal_letter(char, start)
                 self.pos -= 1  # Annex B: the backslash is literal, "c" comes next
                 return ord("\\")
         elif char in _FOREIGN_LETTERS:
@@ -147,6 +159,17 @@ class Scanner:
                 "\\xHH, \\uHHHH, \\u{H}; without the u flag it would be read literally",
                 start,
             )
+        return self._literal_letter(char, start)
+
+    def _literal_letter(self, char: str, start: int) -> int:
+        """What Annex B makes of an escape that is none: the character, here if none is misled."""
+        if self.any_dialect and char.isascii() and char.isalpha():
+            hint = _LETTER_HINTS.get(char, f"write {char} for the letter")
+            self.unsupported(
+                "letter escape",
+                f"\\{char} is no escape here, though ECMA-262 reads it as text; {hint}",
+                start,
+            )
         return ord(char)
 
     def _octal(self, start: int) -> int:
@@ -160,6 +183,13 @@ class Scanner:
                 "bad-escape",
                 "octal escapes and references to groups that do not exist are no valid escapes; "
                 "write \\xHH for a character",
+                start,
+            )
+        if self.any_dialect and _SURE_OCTAL.match(self.pattern, self.pos) is None:
+            self.unsupported(
+                "octal escape",
+                f"there is no group {self.peek()}, and other dialects than ECMA-262 have no octal "
+                "escape here; write \\xHH for a character",
                 start,
             )
         if match is None:  # \8 and \9
@@ -181,7 +211,7 @@ class Scanner:
             match = _HEX_BRACED.match(self.pattern, self.pos)
             if match is None:
                 if self.legacy and self.peek() != "{":
-                    return ord("u")
+                    return self._literal_letter("u", start)
                 self.fail(
                     "bad-escape", "expected \\uHHHH or \\u{H...} with hexadecimal digits", start
                 )
