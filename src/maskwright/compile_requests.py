@@ -15,6 +15,8 @@ from .grammar import Grammar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
+    from .ir.format import NumberSpelling
+
 __all__ = [
     "KINDS",
     "CompileRequest",
@@ -53,7 +55,7 @@ def json_schema_request(
     strict_mode: bool = True,
     max_whitespace_cnt: int | None = None,
     any_order: bool = False,
-    plain_numbers: bool = False,
+    number_spelling: NumberSpelling = "any",
     assert_format: bool = True,
     dialect: str | None = None,
     registry: Mapping[str, Any] | None = None,
@@ -68,7 +70,7 @@ def json_schema_request(
         "strict_mode": strict_mode,
         "max_whitespace_cnt": max_whitespace_cnt,
         "any_order": any_order,
-        "plain_numbers": plain_numbers,
+        "number_spelling": number_spelling,
         "assert_format": assert_format,
         "dialect": dialect,
         "registry": None if registry is None else dict(registry),
@@ -97,13 +99,15 @@ def json_schema_request(
     return CompileRequest(key, make_grammar, locate)
 
 
-def builtin_json_request(source: None = None, *, plain_numbers: bool = False) -> CompileRequest:
+def builtin_json_request(
+    source: None = None, *, number_spelling: NumberSpelling = "any"
+) -> CompileRequest:
     """Return the request for the grammar of any JSON value, which has no source."""
     if source is not None:
         raise TypeError(f"source is a {type(source).__name__}; expected None for builtin_json")
-    plain = bool(plain_numbers)
     return CompileRequest(
-        ("builtin-json", plain), lambda: Grammar.builtin_json_grammar(plain_numbers=plain)
+        _exact_key("builtin-json", None, number_spelling),
+        lambda: Grammar.builtin_json_grammar(number_spelling=number_spelling),
     )
 
 

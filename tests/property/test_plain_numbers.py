@@ -1,4 +1,4 @@
-"""Numbers in plain spelling: each value that a schema allows has one text, and no other.
+"""Numbers in plain spelling: each value that a schema allows has one text, and no other; decimals.
 
 The judge of spellings is ``Decimal``: a text is allowed iff its value is, and it is the text that
 ``plain_text`` makes of that value. Random schemas of numbers are compared with it byte by byte;
@@ -28,7 +28,7 @@ from oracle import Oracle
 from strategies import EFFORT
 from vocabularies import TestVocabulary, make_vocabulary, vocabulary
 
-PLAIN = {"plain_numbers": True}
+PLAIN = {"number_spelling": "plain"}
 OPTIONS = {"any_order": True, "strict_mode": False, "max_whitespace_cnt": 1}
 
 
@@ -50,6 +50,17 @@ def read_plain(text: str) -> Fraction | int:
     """Reads a number and asserts that it is spelled plainly."""
     assert text == plain_text(text)
     return exact(text)
+
+
+def read_decimal(text: str) -> Fraction | int:
+    """Reads a number and asserts that it has no exponent."""
+    assert "e" not in text.lower()
+    return exact(text)
+
+
+def read_any_document(text: str):
+    """Reads a JSON text and asserts that its numbers have no exponents."""
+    return json.loads(text, parse_int=read_decimal, parse_float=read_decimal)
 
 
 def read_document(text: str):
@@ -167,29 +178,29 @@ def random_schema(rng: random.Random) -> str:
     )
 
 
-@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("spelling", ["any", "decimal", "plain"])
 @pytest.mark.parametrize("seed", range(60 * EFFORT))
-def test_every_token_at_every_step(seed, plain):
+def test_every_token_at_every_step(seed, spelling):
     rng = random.Random(seed)
     schema = random_schema(rng)
-    world = World(schema, judge=lambda _: True, options={"plain_numbers": plain})
+    world = World(schema, judge=lambda _: True, options={"number_spelling": spelling})
     if world.empty:
         return
     for words in (number_tokens(), vocabulary("json")):
         text = Oracle(world.ir, words, schema).walk(rng, 8)
-        if plain and text is not None:
+        if spelling == "plain" and text is not None:
             read_document(text.decode())
 
 
-@pytest.mark.parametrize("plain", [False, True])
-def test_grammars_of_both_options_share_no_wrong_mask(plain):
+@pytest.mark.parametrize("spellings", itertools.permutations(["any", "decimal", "plain"]))
+def test_grammars_of_other_spellings_share_no_wrong_mask(spellings):
     words = number_tokens()
     info = TokenizerInfo(list(words.tokens), vocab_size=words.vocab_size, stop_token_ids=[0])
     compiler = GrammarCompiler(info)
-    for option in (plain, not plain):
+    for option in spellings:
         for schema in ('{"type": "integer"}', '{"items": {"type": "number"}}', "{}"):
-            compiled = compiler.compile_json_schema(schema, plain_numbers=option)
-            alone = GrammarCompiler(info).compile_json_schema(schema, plain_numbers=option)
+            compiled = compiler.compile_json_schema(schema, number_spelling=option)
+            alone = GrammarCompiler(info).compile_json_schema(schema, number_spelling=option)
             for text in ("", "1", "15", "[1", "[0.5,-", "[1,[0"):
                 pair = [GrammarMatcher(one) for one in (compiled, alone)]
                 if all(matcher.accept_string(text) for matcher in pair):
@@ -217,7 +228,7 @@ def test_the_least_number_of_tokens(schema, least):
     info = TokenizerInfo(
         list(words.tokens), vocab_size=words.vocab_size, stop_token_ids=list(words.stop_ids)
     )
-    compiled = GrammarCompiler(info).compile_json_schema(schema, plain_numbers=True)
+    compiled = GrammarCompiler(info).compile_json_schema(schema, number_spelling="plain")
     matcher = GrammarMatcher(compiled)
     assert matcher.min_tokens_to_finish() == least + 1
     for choose in choosers(0).values():
@@ -262,6 +273,75 @@ def test_different_items(schema):
             text = Oracle(world.ir, words, schema, with_reference=False).walk(rng, 12)
             if text is not None:
                 assert world.valid(read_document(text.decode())), text
+
+
+# --- decimals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40 * EFFORT))
+def test_decimals_keep_every_value(seed):
+    rng = random.Random(seed)
+    schema, judge = random_numbers(rng)
+    world = PlainWorld(
+        schema, judge=judge, options={"number_spelling": "decimal"}, loads=read_decimal
+    )
+    matcher = None if world.empty else CoreMatcher.compile(world.ir, vocabulary("bytes"))
+    for value in candidates(rng, schema):
+        text = spelled(rng, value)
+        plain = plain_text(text)
+        assert (matcher is not None and accepts(matcher, plain)) == judge(value), (schema, plain)
+        assert matcher is None or not accepts(matcher, plain + "e0"), (schema, plain)
+    world.check_ends(b"-0159.e", 5, rng, 20)
+
+
+@pytest.mark.parametrize(
+    ("schema", "texts", "refused"),
+    [
+        ('{"type": "number"}', ["15", "15.0", "19.90", "0.0"], ["1e2", "150.0E-1", "1."]),
+        ('{"type": "integer"}', ["15", "-15", "0"], ["15.0", "15.", "150.0E-1", "-0"]),
+        ('{"type": "number", "multipleOf": 5}', ["15"], ["15.0"]),
+        ('{"multipleOf": 1.5, "allOf": [{"multipleOf": 2}]}', ["6"], ["6.0"]),
+        ('{"multipleOf": 0.01}', ["19.9", "19.90", "20.00"], ["19.901", "1999e-2"]),
+        ('{"enum": [1, 2]}', ["1", "2"], ["1.0"]),
+        ('{"enum": [1, 2.5]}', ["1", "1.0", "2.50"], ["25e-1"]),
+        ('{"anyOf": [{"type": "integer"}, {"const": 0.5}]}', ["7", "0.50"], ["7.0"]),
+        ('{"const": 1e300}', ["1" + "0" * 300], ["1e300"]),
+        ("{}", ["15.0", "[1.50]"], ["1e1", "[1E1]"]),
+    ],
+)
+def test_decimals(schema, texts, refused):
+    options = {**OPTIONS, "number_spelling": "decimal"}
+    ir, certificate = compile_json_schema(schema, **options)
+    matcher = CoreMatcher.compile(ir, vocabulary("bytes"))
+    assert [text for text in texts if not accepts(matcher, text)] == []
+    assert [text for text in refused if accepts(matcher, text)] == []
+    assert any(entry.startswith("number-spelling: decimals") for entry in certificate.narrowed)
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_how_many_constants_there_are_makes_no_difference(count):
+    branches = [{"const": n} for n in range(count)] + [{"const": n + 0.5} for n in range(count)]
+    options = {**OPTIONS, "number_spelling": "decimal"}
+    ir, _ = compile_json_schema({"anyOf": branches}, **options)
+    matcher = CoreMatcher.compile(ir, vocabulary("bytes"))
+    assert accepts(matcher, "2")
+    assert accepts(matcher, "2.50")
+    assert not accepts(matcher, "2.0")
+
+
+@pytest.mark.parametrize("schema", UNIQUE)
+def test_different_decimals(schema):
+    rng = random.Random(schema)
+    content = {**json.loads(schema), "uniqueItems": True}
+    judge = judge_of(json.loads(json.dumps(content), parse_float=exact))
+    options = {"number_spelling": "decimal"}
+    world = PlainWorld(content, judge=judge, options=options, loads=read_any_document)
+    world.check_ends(b"[],015.-", 7, rng, 50)
+    for _ in range(6):
+        oracle = Oracle(world.ir, number_tokens(), schema, with_reference=False)
+        text = oracle.walk(rng, 12)
+        if text is not None:
+            assert world.valid(read_any_document(text.decode())), text
 
 
 # --- what is said of single schemas --------------------------------------------------------------

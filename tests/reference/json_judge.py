@@ -76,6 +76,7 @@ class JsonJudge:
         self._root: Conjunction = (json.node,)
         self._any_order = json.any_order
         self._plain_numbers = json.plain_numbers
+        self._decimal_numbers = json.decimal_numbers
         self._duplicates = duplicates
         self._graph = Graph(ir, strict=json.strict)
         self._alphabet = Alphabet(usable)
@@ -143,7 +144,9 @@ class JsonJudge:
         return False
 
     def _numbers(self, case: Case) -> NumberSet:
-        return replace(case.numbers(), plain=self._plain_numbers)
+        numbers = case.numbers()
+        plain = self._plain_numbers or (self._decimal_numbers and numbers.only_integers)
+        return replace(numbers, plain=plain, decimal=self._decimal_numbers and not plain)
 
     def _items_valid(self, array: Array, case: Case) -> bool:
         low, high = case.item_counts()

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -52,10 +52,18 @@ class NumberSet:
     values: frozenset[Fraction] | None = None
     divisors: tuple[Fraction, ...] = ()
     plain: bool = False
+    decimal: bool = False
 
     @property
     def any_spelling(self) -> bool:
         return self == NumberSet(False)
+
+    @property
+    def only_integers(self) -> bool:
+        """Whether all are integers, as divisors or the list say."""
+        if self.values is not None:
+            return all(value.denominator == 1 for value in self.values if self.holds(value))
+        return self.divisor is not None and self.divisor.denominator == 1
 
     @property
     def divisor(self) -> Fraction | None:
@@ -119,6 +127,8 @@ def is_valid(text: str, allowed: NumberSet) -> bool:
     """Whether a complete number is in the set, in a spelling that is allowed."""
     if not is_complete_number(text):
         return False
+    if allowed.decimal:
+        return not _has_exponent(text) and is_valid(text, replace(allowed, decimal=False))
     if allowed.plain:
         return text == plain_spelling(text) and allowed.holds(Fraction(text))
     if allowed.any_spelling:
@@ -129,6 +139,10 @@ def is_valid(text: str, allowed: NumberSet) -> bool:
     mantissa, sign, digits = begun.groups()
     size = int(digits)
     return size <= _MAX_EXPONENT and allowed.holds(_scaled(mantissa, int(f"{sign}{size}")))
+
+
+def _has_exponent(text: str) -> bool:
+    return "e" in text.lower()
 
 
 def plain_spelling(text: str) -> str:
@@ -144,6 +158,11 @@ def can_become(text: str, allowed: NumberSet, usable: frozenset[int]) -> bool:
     """Whether some completion of ``text`` (may be empty) by usable bytes is valid."""
     if allowed.any_spelling:
         return is_complete_number(text) or bool(usable & _DIGITS)
+    if allowed.decimal:
+        spelling = usable - frozenset(b"eE")
+        return not _has_exponent(text) and can_become(
+            text, replace(allowed, decimal=False), spelling
+        )
     if allowed.plain:
         most = len(text) + (0 if usable >= _SPELLING else 2 * allowed.scale() + 4)
         return _becomes_plain(text, allowed, usable, most)

@@ -37,9 +37,10 @@ enum class Phase : uint8_t {
 
 class NumberLang final : public TableLang {
  public:
-  NumberLang(std::shared_ptr<const NumberSet> set, bool plain, NumberAlphabet alphabet)
+  NumberLang(std::shared_ptr<const NumberSet> set, NumberSpelling spelling, NumberAlphabet alphabet)
       : set_(std::move(set)),
-        plain_(plain),
+        spelling_(spelling),
+        plain_(spelling == NumberSpelling::kPlain),
         alphabet_(std::move(alphabet)),
         sides_{NumberSide(*set_, false, alphabet_.min, alphabet_.max),
                NumberSide(*set_, true, alphabet_.min, alphabet_.max)} {
@@ -58,7 +59,7 @@ class NumberLang final : public TableLang {
   bool append_rest(uint32_t state, SharedKey& key) override {
     const std::vector<uint32_t> words = words_of(states_[state].content);
     key.add(RestKind::kNumber);
-    key.add(plain_ ? 1 : 0);
+    key.add(static_cast<uint32_t>(spelling_));
     key.add_text(set_->key());
     key.add(static_cast<uint32_t>(words.size()));
     key.add(words);
@@ -108,6 +109,7 @@ class NumberLang final : public TableLang {
   bool search(uint32_t state);
 
   std::shared_ptr<const NumberSet> set_;
+  NumberSpelling spelling_;
   bool plain_;
   NumberAlphabet alphabet_;
   std::array<NumberSide, 2> sides_;
@@ -341,11 +343,13 @@ bool NumberLang::search(uint32_t from) {
 
 }  // namespace
 
-std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set, bool plain,
+std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            NumberSpelling spelling,
                                             std::span<const CodeRange> alphabet,
                                             const LangLimits& limits) {
-  NumberAlphabet spelled(alphabet, !plain);
-  if (set->is_everything() && !plain) return std::make_unique<DfaLang>(any_number(spelled), limits);
+  NumberAlphabet spelled(alphabet, spelling == NumberSpelling::kAny);
+  if (set->is_everything() && spelling != NumberSpelling::kPlain)
+    return std::make_unique<DfaLang>(any_number(spelled), limits);
   const auto large = [](const Divisor& divisor) { return divisor.units() > kMaxSearchedUnits; };
   const auto& out = set->excluded_divisors();
   if (!spelled.complete && !set->has_values() &&
@@ -356,7 +360,7 @@ std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set
         "its last place, and a vocabulary without some digit or the point",
         "multipleOf");
   }
-  return std::make_unique<NumberLang>(std::move(set), plain, std::move(spelled));
+  return std::make_unique<NumberLang>(std::move(set), spelling, std::move(spelled));
 }
 
 }  // namespace maskwright::langs

@@ -9,8 +9,8 @@
 // Exponents reach from -400 to 400 here, with any number of leading zeros. Only the set of all
 // numbers has every exponent; it is a table of nine states. (Not in plain spelling.)
 //
-// In plain spelling a number is written in one way: the exponents are those of no exponent, and
-// what ends in the zeros of a fraction, or is "-0", must go on to another number.
+// Other spellings have no exponents to choose from. In plain spelling what ends in the zeros of a
+// fraction, or is "-0", must go on to another number.
 //
 // A vocabulary without some digit, or without the point, makes the closed form too generous. Then a
 // search over the finitely many states behind decides, and remembers.
@@ -28,8 +28,9 @@
 
 namespace maskwright::langs {
 
-// `plain`: see NumberSpec; `alphabet`: ASCII characters that can be spelled.
-std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set, bool plain,
+// `alphabet`: ASCII characters that can be spelled.
+std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            NumberSpelling spelling,
                                             std::span<const CodeRange> alphabet,
                                             const LangLimits& limits);
 

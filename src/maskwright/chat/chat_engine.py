@@ -52,7 +52,7 @@ class ChatEngine:
         any_whitespace: Whether JSON may have whitespace between any two tokens; else it has one
             fixed layout, in which a small model cannot spend its tokens on whitespace.
         plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come,
-            and each number one spelling (``plain_numbers`` of `Grammar.from_json_schema`).
+            and numbers are decimals (``number_spelling`` of `Grammar.from_json_schema`).
         jump_forward: Also append text that every continuation has without asking the model, as the
             tokens that the tokenizer would make of it. Faster; the model could have spelled the
             same text in other tokens. A single allowed token is never asked for, whatever this is.
@@ -90,7 +90,7 @@ class ChatEngine:
         grammars = GrammarPool(
             vocabulary,
             any_whitespace=any_whitespace,
-            plain_numbers=plain_spelling,
+            number_spelling="decimal" if plain_spelling else "any",
             cache_limit_bytes=cache_limit_bytes,
             max_idle=model.max_sequences,
         )

@@ -20,6 +20,7 @@ from maskwright.tokenizer_info import TokenizerInfo
 if TYPE_CHECKING:
     from maskwright.chat.response_format import ResponseFormat
     from maskwright.compiler import CompiledGrammar
+    from maskwright.ir.format import NumberSpelling
     from maskwright.tokenizers import VocabularyData
 
 _MOST_GRAMMARS: Final = 32
@@ -31,7 +32,7 @@ class GrammarPool:
     Args:
         vocabulary: The vocabulary of the model.
         any_whitespace: Whether JSON may have whitespace between any two tokens.
-        plain_numbers: Whether each number of JSON has one spelling.
+        number_spelling: As for `Grammar.from_json_schema`.
         cache_limit_bytes: What the compiler may keep; -1: no limit.
         max_idle: How many idle matchers of one grammar are kept.
     """
@@ -41,7 +42,7 @@ class GrammarPool:
         vocabulary: VocabularyData,
         *,
         any_whitespace: bool = False,
-        plain_numbers: bool = True,
+        number_spelling: NumberSpelling = "decimal",
         cache_limit_bytes: int = 512 << 20,
         max_idle: int = 8,
     ) -> None:
@@ -50,7 +51,10 @@ class GrammarPool:
 
         self.tokenizer_info = TokenizerInfo._from_data(vocabulary)  # noqa: SLF001  of this package
         self.compiler = GrammarCompiler(self.tokenizer_info, cache_limit_bytes=cache_limit_bytes)
-        self._json_options = {"any_whitespace": any_whitespace, "plain_numbers": plain_numbers}
+        self._json_options = {
+            "any_whitespace": any_whitespace,
+            "number_spelling": number_spelling,
+        }
         self._max_idle = max_idle
         self._lock = threading.Lock()  # guards _idle; nothing is computed under it
         self._idle: OrderedDict[CompiledGrammar, list[GrammarMatcher]] = OrderedDict()

@@ -119,7 +119,7 @@ class Session:
         the model what is expected. Say so in the prompt.
 
         Under a schema the text has no whitespace but that after ``,`` and ``:``, strings have no
-        ``\u`` escape where anything else can come, and numbers no exponent or needless zeros.
+        ``\u`` escape where anything else can come, and numbers no exponent.
 
         Args:
             prompt: What the user says, or a whole list of chat messages.

@@ -50,7 +50,7 @@ MACROS: dict[str, Callable[[Builder], int]] = {
         b.never(), any_order=True, strict=False, max_whitespace=2
     ),
     'JsonSchema("true", any_order=false, strict_mode=true, any_whitespace=true, '
-    "plain_numbers=true)": lambda b: b.json(b.any(), plain_numbers=True),
+    'number_spelling="plain")': lambda b: b.json(b.any(), number_spelling="plain"),
     'JsonSchema("{\\"type\\": \\"null\\"}", any_order=false, strict_mode=true, '
     'any_whitespace=false, separators=(", ", ": "))': lambda b: b.json(
         b.types(1), any_whitespace=False, item_separator=b", ", key_separator=b": "

@@ -85,8 +85,8 @@ class LangTable {
   // patterns) need no states before they are met.
   LangId endless_intersection(std::span<const LangId> langs);
   LangId complement(LangId lang);  // every other string; no number's language
-  // Numbers in every JSON spelling, over ASCII. With any restriction the exponent, if one is
-  // written, is from -400 to 400. Or in plain spelling. Raises Unsupported "json-number-divisor".
+  // Numbers over ASCII. With any restriction of the value the exponent, if one is written, is from
+  // -400 to 400. Raises Unsupported "json-number-divisor".
   LangId number(const NumberSpec& spec);
   // The values of a language of numbers, each as canonical_number() gives it; none if there are
   // more than `limit`.
@@ -99,7 +99,6 @@ class LangTable {
   // How many texts with so many code points a list of texts has; nothing if it is no list.
   std::optional<uint64_t> num_listed(LangId lang, uint32_t min, uint32_t max) const;
   // The same union of languages, with those of numbers that are lists, or those of texts, in one.
-  // Numbers are all in plain spelling, or none is.
   std::vector<LangId> join_numbers(std::span<const LangId> numbers);
   std::vector<LangId> join_literals(std::span<const LangId> langs);
   std::size_t memory_bytes() const;

@@ -101,7 +101,7 @@ class Recorder:
         ignored: tuple[str, ...],
         *,
         any_order: bool,
-        plain_numbers: bool = False,
+        number_spelling: str = "any",
     ) -> None:
         """Make the report on a conversion that has come to its end; `coverage` is there then."""
         conv.facts |= self._facts
@@ -120,14 +120,14 @@ class Recorder:
                 else:
                     reasons = _narrowed(conv, schema, keyword, any_order=any_order)
                     names_numbers = keyword == "type" and "number" in schema[keyword]
-                    if plain_numbers and names_numbers:
-                        reasons.append(_PLAIN_NUMBERS)
-                    elif self._narrows_numbers(schema, location, keyword):
-                        reasons.append(_PLAIN_NUMBERS if plain_numbers else _EXPONENTS)
+                    if (names_numbers and number_spelling != "any") or self._narrows_numbers(
+                        schema, location, keyword
+                    ):
+                        reasons.append(_SPELLINGS[number_spelling])
                     reason = "; ".join(reasons)
                     status = "narrowed" if reason else status
                 keywords[pointer] = KeywordReport(pointer, status, reason)
-            unbounded = _unbounded(conv, schema, plain_numbers=plain_numbers)
+            unbounded = _unbounded(conv, schema, number_spelling=number_spelling)
             warnings += [LengthWarning(render(location), reason) for reason in unbounded]
         for location in self._loops:
             warnings.append(LengthWarning(render(location), "values can be nested without bound"))
@@ -174,12 +174,15 @@ _BELOW = {"minimum", "exclusiveMinimum"}
 _ABOVE = {"maximum", "exclusiveMaximum"}
 _BOUNDS = _BELOW | _ABOVE
 _DIGITS = "numbers may have any number of digits, whatever their bounds"
-_EXPONENTS = "numbers with exponents from -400 to 400 only"
-_PLAIN_NUMBERS = "numbers in plain spelling only (plain_numbers=False lifts it)"
+_SPELLINGS = {
+    "any": "numbers with exponents from -400 to 400 only",
+    "decimal": 'numbers without exponents only (number_spelling="any" lifts it)',
+    "plain": 'numbers in plain spelling only (number_spelling="any" lifts it)',
+}
 _GREATEST_COUNTS = {"maxLength", "maxItems", "maxContains", "maxProperties"}
 
 
-def _unbounded(conv: Converter, schema: dict[str, Any], *, plain_numbers: bool) -> list[str]:
+def _unbounded(conv: Converter, schema: dict[str, Any], *, number_spelling: str) -> list[str]:
     """Return what has no bound among the values that a schema describes by itself."""
     if schema.keys() & _FIXED:
         return []
@@ -191,8 +194,7 @@ def _unbounded(conv: Converter, schema: dict[str, Any], *, plain_numbers: bool) 
             return []
         given = "object"
     names = [given] if isinstance(given, str) else list(given)
-    if plain_numbers:
-        names = [name for name in names if not _has_few_digits(schema, name)]
+    names = [name for name in names if not _has_few_digits(schema, name, number_spelling)]
     checks = {
         "string": (_string, "strings have no maxLength"),
         "array": (_array, "arrays have no maxItems"),
@@ -228,7 +230,10 @@ def _always(_conv: Converter, _schema: dict[str, Any]) -> bool:
     return True
 
 
-def _has_few_digits(schema: dict[str, Any], name: str) -> bool:
-    """Return whether the plain spellings of the numbers of a type have a bounded length."""
-    is_bounded = all(schema.keys() & sides for sides in (_BELOW, _ABOVE))
-    return is_bounded and (name == "integer" or (name == "number" and "multipleOf" in schema))
+def _has_few_digits(schema: dict[str, Any], name: str, number_spelling: str) -> bool:
+    """Return whether the spellings of the numbers of a type have a bounded length."""
+    if not all(schema.keys() & sides for sides in (_BELOW, _ABOVE)):
+        return False
+    if name == "integer":
+        return number_spelling != "any"
+    return name == "number" and number_spelling == "plain" and "multipleOf" in schema
