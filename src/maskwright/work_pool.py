@@ -55,7 +55,7 @@ class WorkPool:
         tasks = self._urgent if urgent else self._background
         with self._lock:
             if self._num_threads < self._max_threads:
-                threading.Thread(target=self._work, name="maskwright", daemon=False).start()
+                _Worker(target=self._work, name="maskwright", daemon=False).start()
                 self._num_threads += 1
             tasks.append(task)
 
@@ -83,6 +83,15 @@ class WorkPool:
             del task  # refers to what it was for
 
 
+class _Worker(threading.Thread):
+    """A thread of a pool, which no program goes on for: it has tasks of others only."""
+
+
 def program_ends() -> bool:
-    """Whether the main thread has ended: what can be left undone should be."""
-    return not threading.main_thread().is_alive()
+    """Whether no thread of the program is left but daemons: what can be left undone should be."""
+    if threading.main_thread().is_alive():
+        return False
+    return not any(
+        thread.is_alive() and not thread.daemon and not isinstance(thread, _Worker)
+        for thread in threading.enumerate()
+    )

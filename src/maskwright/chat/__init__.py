@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from maskwright.chat.chat_engine import ChatEngine
 from maskwright.chat.completion import ChatChunk, ChatCompletion, CompletionChoice, TokenEntry
+from maskwright.chat.engine_stats import EngineStats, RequestStats
 from maskwright.chat.errors import (
+    EngineBusyError,
     EngineClosedError,
     EngineThreadError,
     MissingDependencyError,
     ModelError,
     RequestError,
+    RequestTimeoutError,
     SamplingError,
     error_body,
 )
@@ -42,7 +45,9 @@ __all__ = [
     "ChatStream",
     "ChatUsage",
     "CompletionChoice",
+    "EngineBusyError",
     "EngineClosedError",
+    "EngineStats",
     "EngineThreadError",
     "FinishReason",
     "GrammarFormat",
@@ -54,6 +59,8 @@ __all__ = [
     "ModelError",
     "RegexFormat",
     "RequestError",
+    "RequestStats",
+    "RequestTimeoutError",
     "ResponseFormat",
     "Result",
     "SamplingError",

@@ -16,27 +16,32 @@ from maskwright.chat.choice import ModelTokens
 from maskwright.chat.choice_maker import ChoiceMaker
 from maskwright.chat.completion import ChatCompletion, Header
 from maskwright.chat.decoder import Decoder
-from maskwright.chat.errors import RequestError, SamplingError, shown
+from maskwright.chat.engine_options import (
+    checked_count,
+    checked_json_options,
+    checked_limit,
+    checked_seconds,
+)
+from maskwright.chat.engine_stats import EngineStats
+from maskwright.chat.errors import RequestError, SamplingError
+from maskwright.chat.gathering import ChunkMaker, Gathering
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
 from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
 from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.scheduler import Scheduler
-from maskwright.chat.streams import (
-    AsyncChatStream,
-    AsyncDeltaStream,
-    ChatStream,
-    ChunkMaker,
-    DeltaStream,
-    Gathering,
-)
+from maskwright.chat.streams import AsyncChatStream, AsyncDeltaStream, ChatStream, DeltaStream
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from typing_extensions import Self
 
     from maskwright.chat.model import LanguageModel
     from maskwright.chat.sampling import SamplingParameters
+    from maskwright.chat.streams import Cancel, Start
+    from maskwright.precompute import Mode
 
 Request = ChatRequest | Mapping[str, Any]
 
@@ -49,22 +54,34 @@ class ChatEngine:
     Args:
         model: The model.
         model_name: What answers call it.
-        any_whitespace: Whether JSON may have whitespace between any two tokens; else it has one
-            fixed layout, in which a small model cannot spend its tokens on whitespace.
+        json_options: How JSON Schemas are compiled: options of
+            `GrammarCompiler.compile_json_schema` by name. Where it is not given,
+            ``any_whitespace`` is False: JSON has one fixed layout, in which a small model cannot
+            spend its tokens on whitespace. ``number_spelling`` is what ``plain_spelling`` says.
         plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come,
-            and numbers are decimals (``number_spelling`` of `Grammar.from_json_schema`).
+            and numbers are spelled as decimals (``number_spelling="decimal"``).
         jump_forward: Also append text that every continuation has without asking the model, as the
             tokens that the tokenizer would make of it. Faster; the model could have spelled the
             same text in other tokens. A single allowed token is never asked for, whatever this is.
             Without effect where the vocabulary has no encoder.
         prefill_chunk: The most tokens of prompts in one call of the model: what a long prompt
             keeps the others waiting for.
+        compile_timeout_seconds: How long compiling a format may take, for a request that needs it;
+            None: any time.
+        request_timeout_seconds: How long a request may take from the call on, waiting included;
+            None: any time. The engine looks between the calls of the model.
+        max_waiting: How many requests may wait for sequences; None: any number.
         cache_limit_bytes: What compiled grammars may take; -1: no limit.
+        disk_cache: A folder in which compiled grammars are kept, also for other processes; see
+            `GrammarCompiler`.
+        precompute: When masks are computed: ``"lazy"``, ``"background"`` or ``"eager"``; see there.
 
     Raises:
         TokenizerError: The vocabulary cannot be used.
-        ValueError: ``prefill_chunk`` is below 1.
-        TypeError: It is no int.
+        ValueError: An option is out of its range.
+        TypeError: An option is of another type, or ``json_options`` names one that there is not.
+        GrammarError: One of ``json_options`` has no meaning.
+        DiskCacheError: The folder cannot be used.
     """
 
     def __init__(
@@ -72,26 +89,34 @@ class ChatEngine:
         model: LanguageModel,
         *,
         model_name: str = "maskwright",
-        any_whitespace: bool = False,
+        json_options: Mapping[str, Any] | None = None,
         plain_spelling: bool = True,
         jump_forward: bool = False,
         prefill_chunk: int = 256,
+        compile_timeout_seconds: float | None = None,
+        request_timeout_seconds: float | None = None,
+        max_waiting: int | None = None,
         cache_limit_bytes: int = 512 << 20,
+        disk_cache: str | PathLike[str] | None = None,
+        precompute: Mode = "lazy",
     ) -> None:
-        if isinstance(prefill_chunk, bool) or not isinstance(prefill_chunk, int):
-            raise TypeError(f"prefill_chunk is {shown(prefill_chunk)}; expected an int")
-        if prefill_chunk < 1:
-            raise ValueError(f"prefill_chunk is {prefill_chunk}; expected at least 1")
+        self._request_timeout = checked_seconds("request_timeout_seconds", request_timeout_seconds)
         vocabulary = model.vocabulary
         self._model_name = model_name
         self._vocab_size = vocabulary.vocab_size
         self._max_sequences = model.max_sequences
         texts = vocabulary.text_bytes()
-        grammars = GrammarPool(
+        self._grammars = GrammarPool(
             vocabulary,
-            any_whitespace=any_whitespace,
-            number_spelling="decimal" if plain_spelling else "any",
-            cache_limit_bytes=cache_limit_bytes,
+            json_options=checked_json_options(json_options, plain_spelling=plain_spelling),
+            compiler_options={
+                "cache_limit_bytes": cache_limit_bytes,
+                "disk_cache": disk_cache,
+                "precompute": precompute,
+            },
+            compile_timeout_seconds=checked_seconds(
+                "compile_timeout_seconds", compile_timeout_seconds
+            ),
             max_idle=model.max_sequences,
         )
         begin_choices = ChoiceMaker(
@@ -100,10 +125,12 @@ class ChatEngine:
         )
         self._scheduler = Scheduler(
             model,
-            grammars,
+            self._grammars,
             Decoder(self._vocab_size, self._max_sequences, jump_forward=jump_forward),
             begin_choices,
-            prefill_chunk=prefill_chunk,
+            prefill_chunk=checked_count("prefill_chunk", prefill_chunk, 1),
+            request_timeout_seconds=self._request_timeout,
+            max_waiting=checked_limit("max_waiting", max_waiting),
         )
         self._close = weakref.finalize(self, self._scheduler.close)
 
@@ -128,7 +155,10 @@ class ChatEngine:
             LimitExceededError: The format is beyond a limit.
             MatcherError: The format takes more tokens than ``max_tokens``; the message says how
                 many (``matcher-budget-too-small``).
+            CompileTimeoutError: Compiling the format took too long.
+            RequestTimeoutError: The request took too long; an answer that has begun is not told.
             ModelError: The prompt does not fit, or the model failed.
+            EngineBusyError: Too many requests wait; told at once.
             EngineClosedError: The engine is closed, or was meanwhile; or this is a forked child.
             EngineThreadError: A processor or the model has called this.
         """
@@ -137,7 +167,7 @@ class ChatEngine:
         with self.deltas(chat_request, processors=processors) as deltas:
             for delta in deltas:
                 gathering.add(delta)
-        return gathering.completion(deltas.usage)
+        return gathering.completion(deltas.ending)
 
     async def acomplete(
         self,
@@ -152,7 +182,7 @@ class ChatEngine:
         async with AsyncDeltaStream(self._starter(chat_request, processors)) as deltas:
             async for delta in deltas:
                 gathering.add(delta)
-        return gathering.completion(deltas.usage)
+        return gathering.completion(deltas.ending)
 
     def stream(
         self,
@@ -190,6 +220,12 @@ class ChatEngine:
         """Answer a request token by token: what `stream` and `complete` are made of."""
         return DeltaStream(self._starter(request, processors))
 
+    def stats(self) -> EngineStats:
+        """Return figures about the requests, what was compiled for them, and the compiler."""
+        return EngineStats(
+            self._scheduler.roster.stats(), self._grammars.set_ups, self._grammars.compiler.stats()
+        )
+
     def close(self) -> None:
         """End all requests with an `EngineClosedError`; waits for the model's current call.
 
@@ -206,9 +242,7 @@ class ChatEngine:
     def _header(self) -> Header:
         return Header(self._model_name)
 
-    def _starter(
-        self, request: ChatRequest, processors: Sequence[LogitProcessor]
-    ) -> Callable[[Callable[[Event], object]], Callable[[], object]]:
+    def _starter(self, request: ChatRequest, processors: Sequence[LogitProcessor]) -> Start:
         """What starts a request and returns what cancels it; checks what needs the model."""
         if request.n > self._max_sequences:
             raise RequestError(
@@ -225,19 +259,21 @@ class ChatEngine:
         except SamplingError as error:
             raise RequestError(str(error), code="request-field", param="logit_bias") from error
 
-        def start(sink: Callable[[Event], object]) -> Callable[[], object]:
+        def start(sink: Callable[[Event], object]) -> Cancel:
             keeps_raw = bool(processors) or _changes_logits(request.sampling)
             job = Job(request, processing, keeps_raw, sink)
+            if self._request_timeout is not None:
+                job.deadline = job.meter.submitted + self._request_timeout
             self._scheduler.submit(job)
             return partial(_cancel, self, self._scheduler, job)
 
         return start
 
 
-def _cancel(engine: ChatEngine, scheduler: Scheduler, job: Job) -> None:
+def _cancel(engine: ChatEngine, scheduler: Scheduler, job: Job, at_once: bool) -> None:
     """Cancel a request; the engine is named so that it lives as long as its requests."""
     del engine
-    scheduler.cancel(job)
+    scheduler.cancel(job, at_once=at_once)
 
 
 def _read(request: Request | None, fields: dict[str, Any]) -> ChatRequest:

@@ -9,15 +9,32 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from maskwright.certificate import Certificate
     from maskwright.chat.result import FinishReason
     from maskwright.chat.usage import ChatUsage
 
 _NO_PROBABILITY: Final = -9999.0
 """What stands for minus infinity, which JSON does not have."""
+_ANNOTATIONS: Final = frozenset(
+    [
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+        "$schema",
+        "$id",
+        "id",
+    ]
+)
+"""Keywords that nobody expects to restrict a value."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,39 @@ class Delta:
 
 
 @dataclass(frozen=True)
+class Ending:
+    """What a request that was answered ends with.
+
+    Attributes:
+        usage: Counts and times.
+        certificate: How the format compares with what it was made of; None for free text.
+    """
+
+    usage: ChatUsage
+    certificate: Certificate | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The last fields of an answer: ``usage``, and ``maskwright`` if there is something to say.
+
+        That has what is ``loosened``, and the ``ignored`` keywords that are no annotations.
+        """
+        notes = {} if self.certificate is None else _notes(self.certificate)
+        return {"usage": self.usage.to_dict(), **({"maskwright": notes} if notes else {})}
+
+
+def _notes(certificate: Certificate) -> dict[str, Any]:
+    notes = {
+        "loosened": [asdict(entry) for entry in certificate.loosened],
+        "ignored": [
+            pointer
+            for pointer in certificate.ignored
+            if pointer.rpartition("/")[2] not in _ANNOTATIONS
+        ],
+    }
+    return {name: entries for name, entries in notes.items() if entries}
+
+
+@dataclass(frozen=True)
 class Header:
     """What all objects of one answer have in common."""
 
@@ -118,12 +168,22 @@ class ChatCompletion:
     Attributes:
         header: Id, time and model.
         choices: The choices, by index.
-        usage: Counts and times.
+        ending: Counts and times, and what became of the format.
     """
 
     header: Header
     choices: tuple[CompletionChoice, ...]
-    usage: ChatUsage
+    ending: Ending
+
+    @property
+    def usage(self) -> ChatUsage:
+        """Counts and times."""
+        return self.ending.usage
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """How the format compares with what the schema or grammar says; None for free text."""
+        return self.ending.certificate
 
     @property
     def text(self) -> str:
@@ -135,7 +195,7 @@ class ChatCompletion:
         return {
             **self.header.to_dict("chat.completion"),
             "choices": [choice.to_dict() for choice in self.choices],
-            "usage": self.usage.to_dict(),
+            **self.ending.to_dict(),
         }
 
 
@@ -150,7 +210,7 @@ class ChatChunk:
         tokens: The tokens since the last chunk of the choice.
         finish_reason: Why the choice ends here; None if it goes on.
         is_first: Whether it is the first chunk of the choice.
-        usage: Counts and times, in the last chunk.
+        ending: Counts and times, and what became of the format, in the last chunk.
         has_logprobs: Whether log-probabilities were asked for.
         has_usage: Whether a chunk with the usage will follow, or this is it.
     """
@@ -161,16 +221,21 @@ class ChatChunk:
     tokens: tuple[TokenEntry, ...] = ()
     finish_reason: FinishReason | None = None
     is_first: bool = False
-    usage: ChatUsage | None = None
+    ending: Ending | None = None
     has_logprobs: bool = False
     has_usage: bool = False
+
+    @property
+    def usage(self) -> ChatUsage | None:
+        """Counts and times, in the last chunk."""
+        return None if self.ending is None else self.ending.usage
 
     def to_dict(self) -> dict[str, Any]:
         """OpenAI's ``chat.completion.chunk``."""
         chunk = self.header.to_dict("chat.completion.chunk")
         chunk["choices"] = [] if self.index is None else [self._choice()]
         if self.has_usage:
-            chunk["usage"] = None if self.usage is None else self.usage.to_dict()
+            chunk.update({"usage": None} if self.ending is None else self.ending.to_dict())
         return chunk
 
     def _choice(self) -> dict[str, Any]:

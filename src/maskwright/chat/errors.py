@@ -14,11 +14,13 @@ from maskwright.errors import (
 )
 
 __all__ = [
+    "EngineBusyError",
     "EngineClosedError",
     "EngineThreadError",
     "MissingDependencyError",
     "ModelError",
     "RequestError",
+    "RequestTimeoutError",
     "SamplingError",
     "as_failure",
     "error_body",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 _BLAMED_FIELDS: Final = {
+    "compile-timeout": "response_format",
     "matcher-budget-too-small": "max_tokens",
     "prompt-empty": "messages",
     "prompt-too-long": "messages",
@@ -49,6 +52,28 @@ class SamplingError(MaskwrightError, ValueError):
 
 class EngineClosedError(MaskwrightError, RuntimeError):
     """The engine was closed, or its thread has failed."""
+
+
+class EngineBusyError(MaskwrightError, RuntimeError):
+    """So many requests wait that the engine takes no more; the same one may do later."""
+
+
+class RequestTimeoutError(MaskwrightError, TimeoutError):
+    """A request that took longer than the engine allows.
+
+    Args:
+        timeout_seconds: What is allowed.
+    """
+
+    timeout_seconds: float
+
+    def __init__(self, timeout_seconds: float) -> None:
+        super().__init__(
+            f"the request took longer than request_timeout_seconds = {timeout_seconds}, waiting "
+            "included; ask for fewer tokens, ask again when fewer requests run, or allow more",
+            code="request-timeout",
+        )
+        self.timeout_seconds = timeout_seconds
 
 
 class EngineThreadError(MaskwrightError, RuntimeError):
@@ -140,8 +165,9 @@ def error_body(error: BaseException) -> dict[str, Any]:
 
     Beside ``message``, ``type``, ``param`` and ``code`` it has, for a schema or grammar that was
     refused, ``pointer`` (where in it), ``keyword`` (what there) and ``reason``; None where the
-    error does not say. ``type`` is ``"invalid_request_error"`` if another request would do, and
-    ``"server_error"`` if not.
+    error does not say. ``type`` is ``"invalid_request_error"`` if another request would do,
+    ``"rate_limit_error"`` if this one would do later, as with HTTP's status 429, and
+    ``"server_error"`` if neither is known.
 
     Example:
         >>> body = error_body(RequestError("n is 0", code="request-field", param="n"))["error"]
@@ -152,7 +178,7 @@ def error_body(error: BaseException) -> dict[str, Any]:
     refused_format = isinstance(error, GrammarError | LimitExceededError)
     body = {
         "message": str(error) or type(error).__name__,
-        "type": "invalid_request_error" if is_invalid_request(error) else "server_error",
+        "type": _type_of(error),
         "param": _param(error),
         "code": code,
     }
@@ -174,6 +200,12 @@ def _param(error: BaseException) -> str | None:
     if isinstance(error, GrammarError | LimitExceededError):
         return "response_format"
     return getattr(error, "param", None) or _BLAMED_FIELDS.get(getattr(error, "code", ""))
+
+
+def _type_of(error: BaseException) -> str:
+    if isinstance(error, EngineBusyError):
+        return "rate_limit_error"
+    return "invalid_request_error" if is_invalid_request(error) else "server_error"
 
 
 def _last_part(pointer: str | None) -> str | None:

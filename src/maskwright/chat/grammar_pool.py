@@ -10,57 +10,90 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.compiler import GrammarCompiler
 from maskwright.errors import MatcherError
 from maskwright.matcher import GrammarMatcher
 from maskwright.tokenizer_info import TokenizerInfo
+from maskwright.work_pool import WorkPool
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from concurrent.futures import Future
+
     from maskwright.chat.response_format import ResponseFormat
     from maskwright.compiler import CompiledGrammar
-    from maskwright.ir.format import NumberSpelling
     from maskwright.tokenizers import VocabularyData
 
 _MOST_GRAMMARS: Final = 32
+_MOST_THREADS: Final = 32
+"""So many that what cannot be stopped though nobody waits, front-ends and matchers that are being
+made, keeps no others waiting."""
 
 
 class GrammarPool:
-    """Makes matchers for formats. Safe to use from several threads.
+    """Makes matchers for formats; see `SetUp`. Safe to use from several threads.
 
     Args:
         vocabulary: The vocabulary of the model.
-        any_whitespace: Whether JSON may have whitespace between any two tokens.
-        number_spelling: As for `Grammar.from_json_schema`.
-        cache_limit_bytes: What the compiler may keep; -1: no limit.
+        json_options: How JSON Schemas are compiled.
+        compiler_options: Options of the `GrammarCompiler`.
+        compile_timeout_seconds: How long compiling may take for a request; None: any time.
         max_idle: How many idle matchers of one grammar are kept.
+
+    Attributes:
+        threads: Where matchers are made.
     """
 
     def __init__(
         self,
         vocabulary: VocabularyData,
         *,
-        any_whitespace: bool = False,
-        number_spelling: NumberSpelling = "decimal",
-        cache_limit_bytes: int = 512 << 20,
+        json_options: Mapping[str, Any] | None = None,
+        compiler_options: Mapping[str, Any] | None = None,
+        compile_timeout_seconds: float | None = None,
         max_idle: int = 8,
     ) -> None:
         # Loaded here and not by the first request, whose time is reported.
         import maskwright.frontends.json_schema  # noqa: F401  for its effect
 
         self.tokenizer_info = TokenizerInfo._from_data(vocabulary)  # noqa: SLF001  of this package
-        self.compiler = GrammarCompiler(self.tokenizer_info, cache_limit_bytes=cache_limit_bytes)
-        self._json_options = {
-            "any_whitespace": any_whitespace,
-            "number_spelling": number_spelling,
-        }
+        self.compiler = GrammarCompiler(
+            self.tokenizer_info, max_threads=_MOST_THREADS, **(compiler_options or {})
+        )
+        self.threads = WorkPool(_MOST_THREADS)
+        self._json_options = json_options or {}
+        self._compile_timeout = compile_timeout_seconds
         self._max_idle = max_idle
-        self._lock = threading.Lock()  # guards _idle; nothing is computed under it
+        self._lock = threading.Lock()  # guards what follows; nothing is computed under it
+        self._set_ups = 0
         self._idle: OrderedDict[CompiledGrammar, list[GrammarMatcher]] = OrderedDict()
 
+    @property
+    def set_ups(self) -> int:
+        """How often `compile` was called."""
+        return self._set_ups
+
+    def compile(self, response_format: ResponseFormat) -> Future[CompiledGrammar]:
+        """Compile a format on a thread of the compiler, or find it again.
+
+        Args:
+            response_format: The format; not free text.
+
+        Raises:
+            Exception: What `ResponseFormat.submit` raises; all else the future raises.
+        """
+        with self._lock:
+            self._set_ups += 1
+        return response_format.submit(
+            self.compiler,
+            json_options=self._json_options,
+            timeout_seconds=self._compile_timeout,
+        )
+
     def acquire(
-        self, response_format: ResponseFormat, count: int, max_tokens: int
+        self, compiled: CompiledGrammar, count: int, max_tokens: int
     ) -> list[GrammarMatcher]:
         """Return matchers at the beginning of their text, complete within a number of tokens.
 
@@ -68,16 +101,13 @@ class GrammarPool:
         vocabulary cannot spell every text, they are without a budget.
 
         Args:
-            response_format: The format; not free text.
+            compiled: The grammar.
             count: How many.
             max_tokens: The most tokens of each text.
 
         Raises:
-            GrammarError: The format cannot be used; the message says why and where.
-            LimitExceededError: It is beyond a limit.
             MatcherError: It takes more tokens than that (``matcher-budget-too-small``).
         """
-        compiled = response_format.compile(self.compiler, json_options=self._json_options)
         matchers: list[GrammarMatcher] = []
         try:
             for _ in range(count):

@@ -1,18 +1,18 @@
-"""A request on its way through the engine, and what its parts of a model call are."""
+"""A request on its way through the engine, and checks of its prompt."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from operator import index
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from maskwright.chat.completion import Delta
+from maskwright.chat.completion import Delta, Ending
 from maskwright.chat.errors import ModelError, shown
-from maskwright.chat.model import SequenceInput
-from maskwright.chat.usage import ChatUsage, Meter
+from maskwright.chat.usage import Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,27 +20,32 @@ if TYPE_CHECKING:
     from maskwright.chat.choice import Choice
     from maskwright.chat.logit_processing import LogitProcessing
     from maskwright.chat.request import ChatRequest
+    from maskwright.chat.set_up import SetUp
     from maskwright.matcher import GrammarMatcher
 
-Event = Delta | ChatUsage | BaseException
-"""What a request says: what its choices write, then its usage or what has ended it."""
+Event = Delta | Ending | BaseException
+"""What a request says: what its choices write, then its ending or what has ended it."""
 
 
 @dataclass(eq=False)
 class Job:
-    """A request with all that belongs to it while it runs; for the scheduler's thread only.
+    """A request with all that belongs to it while it runs; for the scheduler's thread.
+
+    Others may ask for its ``set_up`` to be cancelled; the roster decides when it ``is_over``.
 
     Attributes:
         request: What is asked.
         processing: For each choice what is done to its logits.
         keeps_raw: Whether that may change logits.
         sink: Called with each event; an error in it ends the request.
+        deadline: When its time is over, on the clock of the meter.
         meter: Counts and times.
         prompt_ids: The tokens of the prompt, once it was admitted.
         limit: The most tokens of a choice.
         sequences: The sequences of the choices; the first one is for the prompt.
         evaluated: How much of the prompt the model has seen.
         first_row: The logits behind the prompt.
+        set_up: What makes the matchers, until it is done.
         matchers: For each choice its matcher, none for free text; None: not there yet.
         choices: The choices, once they have begun.
         is_over: Whether nobody waits for it any more.
@@ -51,12 +56,14 @@ class Job:
     processing: Sequence[LogitProcessing]
     keeps_raw: bool
     sink: Callable[[Event], object]
+    deadline: float = math.inf
     meter: Meter = field(default_factory=Meter)
     prompt_ids: list[int] = field(default_factory=list)
     limit: int = 0
     sequences: list[int] = field(default_factory=list)
     evaluated: int = 0
     first_row: NDArray[np.float32] | None = None
+    set_up: SetUp | None = None
     matchers: list[GrammarMatcher] | None = None
     choices: list[Choice] = field(default_factory=list)
     is_over: bool = False
@@ -70,55 +77,17 @@ class Job:
             self.sink_failed = True
 
     @property
+    def ending(self) -> Ending:
+        """What it ends with now."""
+        if not self.matchers:
+            return Ending(self.meter.usage(has_grammar=False))
+        certificate = self.matchers[0].compiled_grammar.certificate
+        return Ending(self.meter.usage(has_grammar=True), certificate)
+
+    @property
     def error(self) -> BaseException | None:
         """What has ended one of its choices."""
         return next((c.error for c in self.choices if c.error is not None), None)
-
-
-class Part(NamedTuple):
-    """New tokens of a prompt, or of a choice, in a call of the model."""
-
-    job: Job
-    choice: Choice | None
-    input: SequenceInput
-
-
-def plan(jobs: Iterable[Job], chunk: int) -> list[Part]:
-    """Lay out the next call of the model.
-
-    Each running choice has its next token in it. What there is beyond that, prompts and forced
-    tokens, is taken in the order of the requests, up to `chunk` tokens in all.
-
-    Args:
-        jobs: Admitted requests, the oldest first.
-        chunk: The most such tokens in one call; at least 1.
-    """
-    parts: list[Part] = []
-    for job, choice, sequence, tokens, begin in _waiting(jobs):
-        at_once = 0 if choice is None else 1
-        take = min(len(tokens) - begin, at_once + chunk)
-        chunk -= max(take - at_once, 0)
-        if take:
-            token_ids = tokens[begin : begin + take]
-            parts.append(Part(job, choice, SequenceInput(sequence, token_ids)))
-    return parts
-
-
-def has_work(jobs: Iterable[Job]) -> bool:
-    """Whether there is anything for the model to evaluate."""
-    return any(True for _ in _waiting(jobs))
-
-
-def _waiting(
-    jobs: Iterable[Job],
-) -> Iterator[tuple[Job, Choice | None, int, Sequence[int], int]]:
-    """Tokens that the model has not seen: whose they are, all of them, and where the new begin."""
-    for job in jobs:
-        if job.evaluated < len(job.prompt_ids):
-            yield job, None, job.sequences[0], job.prompt_ids, job.evaluated
-        for choice in job.choices:
-            if choice.is_running and choice.pending:
-                yield job, choice, choice.sequence, choice.pending, 0
 
 
 def check_length(text: str, longest_token: int, context_size: int) -> None:

@@ -16,6 +16,8 @@ from maskwright.errors import how_to_read
 from maskwright.grammar import Grammar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from maskwright.compiler import CompiledGrammar, GrammarCompiler
 
 _FIELD: Final = "response_format"
@@ -36,18 +38,23 @@ class ResponseFormat:
         """Whether anything goes."""
         return type(self) is ResponseFormat
 
-    def compile(
-        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
-    ) -> CompiledGrammar:
-        """Compile the format; not for free text.
+    def submit(
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
+    ) -> Future[CompiledGrammar]:
+        """Have the format compiled, by `GrammarCompiler.submit`; not for free text.
 
         Args:
             compiler: The compiler of the model's vocabulary.
             json_options: For a JSON Schema: options of `GrammarCompiler.compile_json_schema`.
+            timeout_seconds: How long that may take; None: any time.
 
-        Raises:
-            GrammarError: The format cannot be used.
-            LimitExceededError: It is beyond a limit.
+        Returns:
+            A future that raises a `GrammarError` if the format cannot be used. It is cancelled
+            when its request is.
         """
         raise NotImplementedError
 
@@ -68,11 +75,17 @@ class SchemaFormat(ResponseFormat):
     schema: Any
     is_json = True
 
-    def compile(
-        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
-    ) -> CompiledGrammar:
+    def submit(
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
+    ) -> Future[CompiledGrammar]:
         """Compile the schema."""
-        return compiler.compile_json_schema(self.schema, **json_options)
+        return compiler.submit(
+            "json_schema", self.schema, timeout_seconds=timeout_seconds, **json_options
+        )
 
 
 @dataclass(frozen=True)
@@ -81,12 +94,16 @@ class RegexFormat(ResponseFormat):
 
     pattern: str
 
-    def compile(
-        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
-    ) -> CompiledGrammar:
+    def submit(
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
+    ) -> Future[CompiledGrammar]:
         """Compile the pattern."""
         del json_options
-        return compiler.compile_regex(self.pattern)
+        return compiler.submit("regex", self.pattern, timeout_seconds=timeout_seconds)
 
 
 @dataclass(frozen=True)
@@ -95,12 +112,16 @@ class GrammarFormat(ResponseFormat):
 
     grammar: str | Grammar
 
-    def compile(
-        self, compiler: GrammarCompiler, *, json_options: Mapping[str, Any]
-    ) -> CompiledGrammar:
+    def submit(
+        self,
+        compiler: GrammarCompiler,
+        *,
+        json_options: Mapping[str, Any],
+        timeout_seconds: float | None,
+    ) -> Future[CompiledGrammar]:
         """Compile the grammar."""
         del json_options
-        return compiler.compile_grammar(self.grammar)
+        return compiler.submit("grammar", self.grammar, timeout_seconds=timeout_seconds)
 
 
 def format_of(value: Any) -> ResponseFormat:

@@ -2,13 +2,14 @@
 
 Idea: everything that happens to the scheduler is a message in its inbox, a function that its thread
 calls: a request comes, is cancelled, or its matchers are ready. So all state belongs to one thread
-and needs no lock. Between messages it makes one call of the model after the other, each with the
-next token of every running choice and a chunk of the prompts that wait (continuous batching).
+and needs no lock, but for where each request is, which the roster says to all. Between messages it
+makes one call of the model after the other, each with the next token of every running choice and a
+chunk of the prompts that wait (continuous batching).
 Requests are admitted in the order in which they came, once there is a sequence for each choice.
 
 An error, whatever it is, ends the requests that it is of and no others (`_ending`).
-A request is queued; admitted, its prompt is evaluated while a thread of its own compiles its
-format; begun, when both are there; and over, when all choices have ended, one has failed, or nobody
+A request is queued; admitted, its prompt is evaluated while its format is compiled (`set_up`);
+begun, when both are there; and over, when all choices have ended, one has failed, or nobody
 waits any more. Whatever ends it frees its sequences and matchers at once.
 """
 
@@ -16,7 +17,6 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -26,25 +26,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from maskwright.chat.errors import (
-    EngineClosedError,
     EngineThreadError,
     ModelError,
+    RequestTimeoutError,
     as_failure,
     own_failure,
 )
-from maskwright.chat.job import (
-    Event,
-    Job,
-    Part,
-    check_length,
-    has_work,
-    plan,
-    prompt_tokens,
-    token_limit,
-)
+from maskwright.chat.job import Event, Job, check_length, prompt_tokens, token_limit
+from maskwright.chat.model_call import Part, advance, check_logits, has_work, plan
+from maskwright.chat.roster import Roster, closed
 from maskwright.chat.sequence_pool import SequencePool
+from maskwright.chat.set_up import Outcome, SetUp
 from maskwright.forks import renew_in_children
-from maskwright.work_pool import WorkPool
+from maskwright.work_pool import program_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +49,9 @@ if TYPE_CHECKING:
     from maskwright.chat.decoder import Decoder
     from maskwright.chat.grammar_pool import GrammarPool
     from maskwright.chat.model import LanguageModel
-    from maskwright.matcher import GrammarMatcher
 
-_SET_UP_THREADS: Final = 32
-"""So many that requests that were cancelled while they are set up keep no others waiting."""
+_LOOK_SECONDS: Final = 0.1
+"""How often the thread looks whether the program ends, while it waits for grammars only."""
 
 BeginChoices = Callable[[Job], "list[Choice]"]
 """Makes the choices of a request whose prompt was evaluated and whose matchers are there."""
@@ -73,6 +66,11 @@ class Scheduler:
         decoder: Chooses tokens.
         begin_choices: Makes the choices of a request.
         prefill_chunk: The most tokens of prompts in one call of the model.
+        request_timeout_seconds: How long a request may take, waiting included; None: any time.
+        max_waiting: How many requests may wait for sequences; None: any number.
+
+    Attributes:
+        roster: Where each request is.
     """
 
     def __init__(
@@ -83,21 +81,20 @@ class Scheduler:
         begin_choices: BeginChoices,
         *,
         prefill_chunk: int,
+        request_timeout_seconds: float | None = None,
+        max_waiting: int | None = None,
     ) -> None:
         self._model = model
         self._grammars = grammars
         self._decoder = decoder
         self._begin_choices = begin_choices
         self._chunk = prefill_chunk
+        self._request_timeout = request_timeout_seconds
         self._sequences = SequencePool(model)
+        self.roster = Roster(self._sequences, max_waiting=max_waiting)
         self._longest_token = max(map(len, model.vocabulary.tokens), default=0)
-        self._queue: deque[Job] = deque()
-        self._active: list[Job] = []
         self._inbox: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-        self._lock = threading.Lock()  # guards _is_closed against the message of the last request
-        self._is_closed = False
         self._stops = False
-        self._set_up_threads = WorkPool(_SET_UP_THREADS)
         self._thread = threading.Thread(target=self._run, name="maskwright-chat", daemon=True)
         self._thread.start()
         renew_in_children(self)
@@ -109,6 +106,7 @@ class Scheduler:
 
         Raises:
             EngineClosedError: `close` was called.
+            EngineBusyError: Too many requests wait.
             EngineThreadError: The calling thread is that of the engine.
         """
         if threading.current_thread() is self._thread:
@@ -118,30 +116,36 @@ class Scheduler:
                 "wait for it here",
                 code="engine-thread",
             )
-        with self._lock:
-            if self._is_closed:
-                raise _closed()
-            self._inbox.put(partial(self._queue.append, job))
+        self.roster.enter(job)
+        self._inbox.put(lambda: None)  # wakes the thread
 
-    def cancel(self, job: Job) -> None:
-        """Forget a request, wherever it is; its sink is told nothing more. Returns at once."""
-        self._inbox.put(partial(self._end, job))
+    def cancel(self, job: Job, *, at_once: bool) -> None:
+        """Forget a request, wherever it is; its sink is told nothing more. Waits for nothing.
+
+        Args:
+            job: The request.
+            at_once: Also before the model's current call ends. Not from a destructor: this very
+                thread may hold a lock that is needed for it; the inbox takes messages even then.
+        """
+        if at_once:
+            self.roster.withdraw(job)
+            if (set_up := job.set_up) is not None:
+                set_up.cancel()
+        self._inbox.put(partial(self._end, job))  # also has those that waited behind it looked at
 
     def close(self) -> None:
         """End all requests with an `EngineClosedError` and wait for the thread."""
-        with self._lock:
-            if not self._is_closed:
-                self._is_closed = True
-                self._inbox.put(partial(setattr, self, "_stops", True))
+        self.roster.close()
+        self._inbox.put(partial(setattr, self, "_stops", True))
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def renew(self) -> None:
         """End all requests in a forked child, which has no thread to run them."""
-        self._lock = threading.Lock()
-        self._is_closed = self._stops = True
-        for job in [*self._active, *self._queue]:
-            job.emit(_closed())
+        self.roster.renew()
+        self._stops = True
+        for job in self.roster.all():
+            job.emit(closed())
 
     # --- the thread -----------------------------------------------------------------------------
 
@@ -150,6 +154,9 @@ class Scheduler:
         try:
             while not self._stops:
                 self._take_messages()
+                self._end_overdue()
+                if self._sets_up and program_ends():
+                    break  # it would wait for what is compiled
                 self._admit()
                 self._step()
                 self._sweep()
@@ -159,46 +166,52 @@ class Scheduler:
         self._shut_down(cause)
 
     def _shut_down(self, cause: BaseException | None) -> None:
-        with self._lock:
-            self._is_closed = True
+        self.roster.close()
         self._stops = True
         while not self._inbox.empty():
             self._inbox.get()()
-        for job in [*self._active, *self._queue]:
-            error = _closed()
+        for job in self.roster.all():
+            error = closed()
             error.__cause__ = cause
             self._end(job, error)
 
     def _take_messages(self) -> None:
         """Do what messages say; waits for one if there is nothing else to do."""
-        waits = not has_work(self._active)
+        waits = not has_work(self.roster.running)
         while True:
             try:
-                message = self._inbox.get(block=waits)
+                message = self._inbox.get(waits, self._patience() if waits else None)
             except queue.Empty:
                 return
             message()
             waits = False
 
+    def _patience(self) -> float | None:
+        """How long to wait for a message; None: any time."""
+        seconds = self.roster.next_deadline() - perf_counter()
+        if self._sets_up:
+            seconds = min(seconds, _LOOK_SECONDS)
+        return max(seconds, 0.0) if seconds <= threading.TIMEOUT_MAX else None
+
+    def _end_overdue(self) -> None:
+        if self._request_timeout is not None:
+            for job in self.roster.overdue(perf_counter()):
+                self._end(job, RequestTimeoutError(self._request_timeout))
+
+    @property
+    def _sets_up(self) -> bool:
+        """Whether the grammar of some request is being compiled."""
+        return any(job.set_up is not None for job in self.roster.running)
+
     def _admit(self) -> None:
-        while self._queue:
-            job = self._queue[0]
-            if job.is_over:
-                self._queue.popleft()
-            elif job.request.n > self._sequences.usable:
-                self._queue.popleft()
-                self._end(job, _no_sequences(job.request.n, self._sequences.usable))
-            elif job.request.n > self._sequences.free:
-                return
-            else:
-                self._queue.popleft()
-                job.sequences = self._sequences.allocate(job.request.n)
-                self._active.append(job)
-                with self._ending([job]):
-                    self._start(job)
+        while (job := self.roster.admit()) is not None:
+            with self._ending([job]):
+                self._start(job)
 
     def _start(self, job: Job) -> None:
         """Render the prompt, and set the grammar up beside its evaluation."""
+        if not job.sequences:
+            raise _no_sequences(job.request.n, self._sequences.usable)
         text = self._model.render_chat(job.request.messages)
         check_length(text, self._longest_token, self._model.context_size)
         vocab_size = self._model.vocabulary.vocab_size
@@ -209,46 +222,36 @@ class Scheduler:
         if job.request.response_format.is_text:
             job.matchers = []
         else:
-            self._set_up_threads.submit(partial(self._set_up, job))
+            job.set_up = SetUp(
+                self._grammars,
+                job.request.response_format,
+                job.request.n,
+                job.limit,
+                lambda outcome: self._inbox.put(partial(self._set_up_done, job, outcome)),
+            )
 
-    def _set_up(self, job: Job) -> None:
-        """Make the matchers of a request; in a thread of its own."""
-        if job.is_over or self._stops:  # nobody waits for it
-            return
-        matchers: list[GrammarMatcher] = []
-        error: BaseException | None = None
-        start = perf_counter()
-        try:
-            request = job.request
-            matchers = self._grammars.acquire(request.response_format, request.n, job.limit)
-        except BaseException as raised:  # noqa: BLE001  it is told to the caller
-            error = raised
-        seconds = perf_counter() - start
-        self._inbox.put(partial(self._set_up_done, job, matchers, error, seconds))
-
-    def _set_up_done(
-        self, job: Job, matchers: list[GrammarMatcher], error: BaseException | None, seconds: float
-    ) -> None:
-        job.meter.grammar_init_seconds += seconds
+    def _set_up_done(self, job: Job, outcome: Outcome) -> None:
+        job.set_up = None
+        job.meter.grammar_init_seconds += outcome.seconds
         if job.is_over or self._stops:
-            self._grammars.give_back(matchers)
-        elif error is not None:
-            self._end(job, error)
+            self._grammars.give_back(outcome.matchers)
+        elif outcome.error is not None:
+            self._end(job, outcome.error)
         else:
-            job.matchers = matchers
+            job.matchers = outcome.matchers
             with self._ending([job]):
                 self._begin(job)
 
     def _step(self) -> None:
         """One call of the model for everybody, and what follows from it."""
-        parts = plan(self._active, self._chunk)
+        parts = plan(self.roster.running, self._chunk)
         if not parts:
             return
         jobs = list({part.job: None for part in parts})
         with self._ending(jobs):
             start = perf_counter()
             logits = np.asarray(self._model.evaluate([part.input for part in parts]))
-            _check_logits(logits, len(parts), self._model.vocabulary.vocab_size)
+            check_logits(logits, len(parts), self._model.vocabulary.vocab_size)
             seconds = perf_counter() - start
             self._use(parts, logits)
             for job in jobs:
@@ -261,7 +264,7 @@ class Scheduler:
 
     def _use(self, parts: Sequence[Part], logits: NDArray[np.float32]) -> None:
         """Give logits to those that have asked for them."""
-        ready = [row for row, part in enumerate(parts) if _advance(part, logits[row])]
+        ready = [row for row, part in enumerate(parts) if advance(part, logits[row])]
         choices = [choice for row in ready if (choice := parts[row].choice) is not None]
         self._decoder.step(choices, ready, logits)
 
@@ -292,7 +295,7 @@ class Scheduler:
 
     def _sweep(self) -> None:
         """End what is over, and free the sequences of choices that are."""
-        for job in list(self._active):
+        for job in list(self.roster.running):
             with self._ending([job]):
                 self._sweep_job(job)
 
@@ -300,8 +303,7 @@ class Scheduler:
         if job.error is not None or job.sink_failed:
             self._end(job, job.error)
         elif job.choices and not any(choice.is_running for choice in job.choices):
-            has_grammar = not job.request.response_format.is_text
-            self._end(job, job.meter.usage(has_grammar=has_grammar))
+            self._end(job, job.ending)
         else:
             self._free([choice.sequence for choice in job.choices if not choice.is_running], job)
 
@@ -313,50 +315,15 @@ class Scheduler:
 
     def _end(self, job: Job, last: Event | None = None) -> None:
         """Take a request out, wherever it is, and free what it has; then tell its last event."""
-        if job.is_over:
+        if not self.roster.end(job, last):
             return
-        job.is_over = True
-        if job in self._active:
-            self._active.remove(job)
+        if job.set_up is not None:
+            job.set_up.cancel()
         self._free(list(job.sequences), job)
         self._grammars.give_back(job.matchers or [])
         job.matchers, job.first_row, job.choices = None, None, []
         if last is not None:
             job.emit(as_failure(last) if isinstance(last, BaseException) else last)
-
-
-def _advance(part: Part, row: NDArray[np.float32]) -> bool:
-    """Note what the model has seen; whether a choice waits for its next token now."""
-    job, choice, seen = part.job, part.choice, part.input.token_ids
-    if choice is not None:
-        del choice.pending[: len(seen)]
-        return not choice.pending
-    job.evaluated += len(seen)
-    if job.evaluated == len(job.prompt_ids):
-        job.first_row = row.copy()
-    return False
-
-
-def _check_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> None:
-    if logits.shape != (rows, vocab_size) or logits.dtype != np.float32:
-        raise ModelError(
-            f"the model gave logits of {logits.dtype} with shape {logits.shape}; expected float32 "
-            f"with shape {(rows, vocab_size)}: a row for each sequence, as long as the vocabulary",
-            code="model-logits",
-        )
-    if not (logits.flags.c_contiguous and logits.flags.writeable):
-        raise ModelError(
-            f"the model gave logits with strides {logits.strides} that are "
-            f"{'' if logits.flags.writeable else 'not '}writable; expected a contiguous array that "
-            "may be written: np.array(logits, order='C') makes one",
-            code="model-logits",
-        )
-
-
-def _closed() -> EngineClosedError:
-    return EngineClosedError(
-        "the chat engine is closed; make another ChatEngine", code="engine-closed"
-    )
 
 
 def _no_sequences(wanted: int, usable: int) -> ModelError:

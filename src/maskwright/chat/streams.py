@@ -10,34 +10,31 @@ import asyncio
 import queue
 from typing import TYPE_CHECKING
 
-from maskwright.chat.completion import (
-    ChatChunk,
-    ChatCompletion,
-    CompletionChoice,
-    Delta,
-    Header,
-    TokenEntry,
-)
-from maskwright.chat.usage import ChatUsage
+from maskwright.chat.completion import Delta, Ending
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from typing_extensions import Self
 
+    from maskwright.certificate import Certificate
+    from maskwright.chat.completion import ChatChunk
+    from maskwright.chat.gathering import ChunkMaker
     from maskwright.chat.job import Event
-    from maskwright.chat.request import ChatRequest
+    from maskwright.chat.usage import ChatUsage
 
-    Start = Callable[[Callable[[Event], object]], Callable[[], object]]
-    """Starts a request that tells its events to a function; returns what cancels it."""
+    Cancel = Callable[[bool], object]
+    """Cancels a request: at once, or, for a destructor, when the engine comes to it."""
+    Start = Callable[[Callable[[Event], object]], Cancel]
+    """Starts a request that tells its events to a function."""
 
 
 class _Ends:
-    """What all streams do with events; ``usage`` is there once the last one has come."""
+    """What all streams do with events; ``ending`` is there once the last one has come."""
 
     def __init__(self) -> None:
-        self.usage: ChatUsage | None = None
-        self._cancel: Callable[[], object] | None = None
+        self.ending: Ending | None = None
+        self._cancel: Cancel | None = None
 
     def _take(self, event: Event | None) -> Delta | None:
         """The delta of an event; None at the end of the stream, which closing it puts there.
@@ -48,26 +45,31 @@ class _Ends:
         if isinstance(event, Delta):
             return event
         self._cancel = None
-        if isinstance(event, ChatUsage):
-            self.usage = event
+        if isinstance(event, Ending):
+            self.ending = event
         elif event is not None:
             raise event
         return None
 
-    def _stop(self) -> None:
+    @property
+    def usage(self) -> ChatUsage | None:
+        """Counts and times, once the iterator has ended."""
+        return None if self.ending is None else self.ending.usage
+
+    def _stop(self, *, at_once: bool = True) -> None:
         cancel, self._cancel = self._cancel, None
         if cancel is not None:
-            cancel()
+            cancel(at_once)
 
     def __del__(self) -> None:
-        self._stop()
+        self._stop(at_once=False)
 
 
 class DeltaStream(_Ends):
     """The deltas of a request, as an iterator; see `ChatEngine.deltas`.
 
     Attributes:
-        usage: Counts and times, once the iterator has ended.
+        ending: What the request ended with, once the iterator has.
     """
 
     def __init__(self, start: Start) -> None:
@@ -152,7 +154,7 @@ class ChatStream:
             chunk = self._chunks.of(delta)
             if chunk is not None:
                 return chunk
-        last = self._chunks.last(self._deltas.usage)
+        last = self._chunks.last(self._deltas.ending)
         if last is None:
             raise StopIteration
         return last
@@ -161,6 +163,12 @@ class ChatStream:
     def usage(self) -> ChatUsage | None:
         """Counts and times, once the answer has ended."""
         return self._deltas.usage
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """As `ChatCompletion.certificate`, once the answer has ended."""
+        ending = self._deltas.ending
+        return None if ending is None else ending.certificate
 
     def close(self) -> None:
         """Cancel the request, if it still runs."""
@@ -188,7 +196,7 @@ class AsyncChatStream:
             chunk = self._chunks.of(delta)
             if chunk is not None:
                 return chunk
-        last = self._chunks.last(self._deltas.usage)
+        last = self._chunks.last(self._deltas.ending)
         if last is None:
             raise StopAsyncIteration
         return last
@@ -197,6 +205,12 @@ class AsyncChatStream:
     def usage(self) -> ChatUsage | None:
         """Counts and times, once the answer has ended."""
         return self._deltas.usage
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """As `ChatCompletion.certificate`, once the answer has ended."""
+        ending = self._deltas.ending
+        return None if ending is None else ending.certificate
 
     async def aclose(self) -> None:
         """Cancel the request, if it still runs."""
@@ -207,81 +221,3 @@ class AsyncChatStream:
 
     async def __aexit__(self, *_error: object) -> None:
         await self.aclose()
-
-
-class ChunkMaker:
-    """Makes chunks of deltas; one that adds no text waits for the next with some.
-
-    Args:
-        request: The request.
-        header: What the chunks have in common.
-    """
-
-    def __init__(self, request: ChatRequest, header: Header) -> None:
-        self._request = request
-        self._header = header
-        self._tokens: dict[int, list[TokenEntry]] = {}
-        self._begun: set[int] = set()
-        self._is_last_sent = not request.include_usage
-
-    def of(self, delta: Delta) -> ChatChunk | None:
-        """The chunk for a delta, None if there is nothing to tell yet."""
-        waiting = self._tokens.setdefault(delta.index, [])
-        if delta.token is not None:
-            waiting.append(delta.token)
-        if not delta.text and delta.finish_reason is None:
-            return None
-        is_first = delta.index not in self._begun
-        self._begun.add(delta.index)
-        del self._tokens[delta.index]
-        return ChatChunk(
-            header=self._header,
-            index=delta.index,
-            text=delta.text,
-            tokens=tuple(waiting),
-            finish_reason=delta.finish_reason,
-            is_first=is_first,
-            has_logprobs=self._request.logprobs,
-            has_usage=self._request.include_usage,
-        )
-
-    def last(self, usage: ChatUsage | None) -> ChatChunk | None:
-        """The chunk with the usage, once, if the request wants it and was not cancelled."""
-        if usage is None or self._is_last_sent:
-            return None
-        self._is_last_sent = True
-        return ChatChunk(self._header, None, usage=usage, has_usage=True)
-
-
-class Gathering:
-    """Gathers deltas into a completion.
-
-    Args:
-        request: The request.
-        header: What completions begin with.
-    """
-
-    def __init__(self, request: ChatRequest, header: Header) -> None:
-        self._request = request
-        self._header = header
-        self._deltas: list[list[Delta]] = [[] for _ in range(request.n)]
-
-    def add(self, delta: Delta) -> None:
-        """Take the next delta of any choice."""
-        self._deltas[delta.index].append(delta)
-
-    def completion(self, usage: ChatUsage | None) -> ChatCompletion:
-        """The whole answer, after the last delta."""
-        if usage is None:
-            raise AssertionError("the request was cancelled by its own caller")
-        choices = tuple(self._choice(index, deltas) for index, deltas in enumerate(self._deltas))
-        return ChatCompletion(self._header, choices, usage)
-
-    def _choice(self, index: int, deltas: list[Delta]) -> CompletionChoice:
-        return CompletionChoice(
-            index=index,
-            text="".join(delta.text for delta in deltas),
-            finish_reason=deltas[-1].finish_reason or "stop",
-            tokens=tuple(delta.token for delta in deltas if delta.token is not None),
-            has_logprobs=self._request.logprobs,
-        )

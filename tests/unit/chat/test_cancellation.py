@@ -58,8 +58,7 @@ def _works(engine: ChatEngine, model: ScriptedModel) -> None:
     assert [choice.text for choice in completion.choices] == ["aa"] * model.max_sequences
     assert model.seen == [[]] * model.max_sequences
     scheduler = engine._scheduler
-    assert not scheduler._active
-    assert not scheduler._queue
+    assert not scheduler.roster.all()
     assert scheduler._sequences.free == model.max_sequences
 
 
@@ -181,6 +180,27 @@ def test_a_stream_that_is_forgotten(engine_of: Make) -> None:
     gate.open.set()
     _works(engine, model)
     assert len(model.calls) == 4 + 2  # the stop token of the second one is forced
+
+
+def test_destructors_wait_for_no_lock(engine_of: Make) -> None:
+    """The collector may run them in a thread that holds any lock."""
+    engine = engine_of(ScriptedModel([b"a"] * 900, max_sequences=2))
+    roster = engine._scheduler.roster
+    stream = _stream(engine)
+    forgotten = threading.Thread(target=stream._deltas.__del__)
+    with roster._lock:
+        forgotten.start()
+        forgotten.join(WAIT)
+        assert not forgotten.is_alive()
+
+    def close() -> None:
+        with roster._lock:
+            roster.close()
+
+    closing = threading.Thread(target=close, daemon=True)
+    closing.start()
+    closing.join(WAIT)
+    assert not closing.is_alive()
 
 
 def test_after_the_end(engine_of: Make) -> None:

@@ -92,7 +92,8 @@ def test_json_object_is_any_json(engine_of) -> None:
 def test_whitespace_is_a_choice_of_the_engine(engine_of) -> None:
     script = [b"[", b" ", b" ", b"]"]
     fields = {"response_format": {"type": "json_object"}, "max_tokens": 9}
-    assert _ask(engine_of(ScriptedModel(script), any_whitespace=True), **fields).text == "[  ]"
+    engine = engine_of(ScriptedModel(script), json_options={"any_whitespace": True})
+    assert _ask(engine, **fields).text == "[  ]"
     assert _ask(engine_of(ScriptedModel(script)), **fields).text.startswith('["')
 
 
@@ -189,7 +190,7 @@ def test_formats_are_compiled_once_and_matchers_used_again(engine_of, monkeypatc
             text = _ask(engine, response_format=_schema(dict(schema)), max_tokens=limit).text
             assert text == "true"
     assert len(made) == 2
-    stats = engine._scheduler._grammars.compiler.stats().grammars
+    stats = engine.stats().compiler.grammars
     assert (stats.misses, stats.hits) == (2, 6)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,6 @@ from maskwright.chat import (
     EngineThreadError,
     ModelError,
     RequestError,
-    ResponseFormat,
 )
 from maskwright.tokenizers import from_tokens
 from scripted_model import ScriptedModel
@@ -81,27 +79,6 @@ def test_what_would_read_as_the_end_is_an_error(engine_of: Make, error: type[Exc
     assert isinstance(caught.value.__cause__, error)
     with pytest.raises(ModelError, match="end of the answer"):
         asyncio.run(read())
-
-
-def test_cancelled_set_ups_keep_nobody_waiting(engine_of: Make) -> None:
-    hold, begun = threading.Event(), threading.Semaphore(0)
-
-    class Slow(ResponseFormat):
-        def compile(self, compiler: Any, *, any_whitespace: bool) -> Any:
-            del any_whitespace
-            begun.release()
-            assert hold.wait(WAIT)
-            return compiler.compile_regex("a")
-
-    engine = engine_of(ScriptedModel([b"a"] * 9, max_sequences=8))
-    streams = [engine.stream(FIELDS, response_format=Slow()) for _ in range(8)]
-    for _ in streams:
-        assert begun.acquire(timeout=WAIT)
-    for stream in streams:
-        stream.close()
-    regex = {"type": "grammar", "syntax": "regex", "grammar": "a{2}"}
-    assert engine.complete(FIELDS, response_format=regex).text == "aa"
-    hold.set()
 
 
 def test_a_processor_cannot_wait_for_its_engine(engine_of: Make) -> None:

@@ -87,7 +87,7 @@ def test_random_traffic(engine_of: Callable[..., ChatEngine], seed: int) -> None
     scheduler = engine._scheduler
     assert scheduler._sequences.free == model.max_sequences
     assert model.seen == [[]] * model.max_sequences
-    assert not scheduler._active
+    assert not scheduler.roster.all()
 
     alone = engine_of(ScriptedModel(max_sequences=3))
     finished = [number for number, outcome in outcomes.items() if isinstance(outcome, list)]

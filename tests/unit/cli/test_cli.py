@@ -374,12 +374,12 @@ def demo(use: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         text = json.dumps({**INSTANCE, **members}, ensure_ascii=False)
         use(*(bytes([byte]) for byte in text.encode()))
 
-        def compile_instance(_format: Any, compiler: Any, *, any_whitespace: bool) -> Any:
+        def submit_instance(_format: Any, compiler: Any, *, json_options: Any, **_: Any) -> Any:
             assert "properties" in _format.schema
-            assert not any_whitespace
-            return compiler.compile_json_schema(True)  # so that a wrong one can be written
+            assert not json_options["any_whitespace"]
+            return compiler.submit("json_schema", True)  # so that a wrong one can be written
 
-        monkeypatch.setattr(SchemaFormat, "compile", compile_instance)
+        monkeypatch.setattr(SchemaFormat, "submit", submit_instance)
 
     return install
 
