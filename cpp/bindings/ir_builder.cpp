@@ -35,16 +35,17 @@ uint32_t optional_node(const IrBuilder& builder, nb::handle id) {
 
 std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
-uint32_t spelling_flag(const std::string& number_spelling) {
-  if (number_spelling == "any") return 0;
-  if (number_spelling == "decimal") return maskwright::kDecimalNumbers;
-  if (number_spelling == "plain") return maskwright::kPlainNumbers;
-  throw std::invalid_argument("number_spelling is \"" + number_spelling +
+uint32_t spelling_flag(const nb::str& number_spelling) {
+  const std::string name = number_spelling.c_str();
+  if (name == "any") return 0;
+  if (name == "decimal") return maskwright::kDecimalNumbers;
+  if (name == "plain") return maskwright::kPlainNumbers;
+  throw std::invalid_argument("number_spelling is \"" + name +
                               "\"; expected \"any\", \"decimal\" or \"plain\"");
 }
 
 uint32_t json(IrBuilder& builder, nb::handle node, bool any_order, bool any_whitespace, bool strict,
-              const std::string& number_spelling, nb::handle max_whitespace,
+              const nb::str& number_spelling, nb::handle max_whitespace,
               const nb::bytes& item_separator, const nb::bytes& key_separator) {
   uint32_t flags = 0;
   if (any_order) flags |= maskwright::kAnyOrder;
@@ -179,8 +180,9 @@ void register_ir_builder(nb::module_& m) {
       .def(
           "json", &json, nb::arg("node"), nb::kw_only(), nb::arg("any_order") = false,
           nb::arg("any_whitespace") = true, nb::arg("strict") = true,
-          nb::arg("number_spelling") = "any", nb::arg("max_whitespace").none() = nb::none(),
-          nb::arg("item_separator") = nb::bytes(","), nb::arg("key_separator") = nb::bytes(":"),
+          nb::arg("number_spelling") = nb::str("any"),
+          nb::arg("max_whitespace").none() = nb::none(), nb::arg("item_separator") = nb::bytes(","),
+          nb::arg("key_separator") = nb::bytes(":"),
           nb::sig("def json(self, node: int, *, any_order: bool = False, any_whitespace: bool = "
                   "True, strict: bool = True, number_spelling: str = 'any', max_whitespace: int | "
                   "None = None, item_separator: bytes = b',', key_separator: bytes = b':') -> int"),

@@ -28,6 +28,7 @@ from oracle import Oracle
 from strategies import EFFORT
 from vocabularies import TestVocabulary, make_vocabulary, vocabulary
 
+SPELLINGS = ["any", "decimal", "plain"]
 PLAIN = {"number_spelling": "plain"}
 OPTIONS = {"any_order": True, "strict_mode": False, "max_whitespace_cnt": 1}
 
@@ -178,7 +179,7 @@ def random_schema(rng: random.Random) -> str:
     )
 
 
-@pytest.mark.parametrize("spelling", ["any", "decimal", "plain"])
+@pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("seed", range(60 * EFFORT))
 def test_every_token_at_every_step(seed, spelling):
     rng = random.Random(seed)
@@ -192,7 +193,7 @@ def test_every_token_at_every_step(seed, spelling):
             read_document(text.decode())
 
 
-@pytest.mark.parametrize("spellings", itertools.permutations(["any", "decimal", "plain"]))
+@pytest.mark.parametrize("spellings", list(itertools.permutations(SPELLINGS)))
 def test_grammars_of_other_spellings_share_no_wrong_mask(spellings):
     words = number_tokens()
     info = TokenizerInfo(list(words.tokens), vocab_size=words.vocab_size, stop_token_ids=[0])
