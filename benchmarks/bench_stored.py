@@ -1,21 +1,21 @@
-"""Loading stored grammars against compiling the schemas again; masks that were stored with them.
+"""Stored grammars: their size, loading against compiling again, and the first mask after it.
 
     python -m benchmarks.bench_stored
 
-Both on the same schemas, in turns and in one run, so that other work on the machine meets both
-alike; the fastest of some repeats counts. The compiler keeps nothing, and is warm otherwise: what
-it has once for a process or a vocabulary is there. With MASKWRIGHT_TEST_DATA set, the schemas are
-those of MaskBench, else the twelve beside this file. The vocabulary is made up, where it hardly
-matters: for the first mask it is that of llama3_1, if the data has it.
+All on the same schemas, what is compared in turns and in one run, so that other work on the machine
+meets both alike; the fastest of some repeats counts. The compiler keeps nothing, and is warm
+otherwise: what it has once for a process or a vocabulary is there. With MASKWRIGHT_TEST_DATA set,
+the schemas are those of MaskBench and the vocabulary that of llama3_1; else the twelve schemas
+beside this file, and a vocabulary that is made up.
 
-The first mask is that of a new matcher: after compiling with a compiler that has no masks yet, and
-after loading the masks along the first steps with the grammar.
+With masks: those along random steps were stored with the grammar, and are loaded with it. The first
+mask is that of a new matcher, the making of it included: after compiling with a compiler that has
+no masks yet, and after loading.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import json
 import os
@@ -23,7 +23,7 @@ import random
 import statistics
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 REPEATS = 5
 FIELDS = 256
-STEPS = 20
+STEPS = 60
 SOURCES = {
     "letters": "[a-z]+",
     "words": r"\w+( \w+)*",
@@ -62,6 +62,9 @@ class Figures:
     compile_us: float
     load_us: float
     stored_bytes: int
+    bytes_with_masks: int
+    cold_us: float
+    loaded_us: float
 
 
 def fastest_us(operations: tuple[Callable[[], Any], ...]) -> list[float]:
@@ -83,35 +86,40 @@ def figures_of(compiler: Any, text: str) -> Figures | None:
         stored = compiler.compile_json_schema(text, **OPTIONS).serialize()
     except MaskwrightError:
         return None
+    info = compiler.tokenizer_info
     compile_us, load_us = fastest_us(
         (
             lambda: compiler.compile_json_schema(text, **OPTIONS),
-            lambda: CompiledGrammar.deserialize(stored, compiler.tokenizer_info),
+            lambda: CompiledGrammar.deserialize(stored, info),
         )
     )
-    return Figures(compile_us, load_us, len(stored))
+    with_masks, cold_us, loaded_us = first_masks(
+        info, methodcaller("compile_json_schema", text, **OPTIONS)
+    )
+    return Figures(compile_us, load_us, len(stored), with_masks, cold_us, loaded_us)
 
 
-def first_masks(info: Any, compile_with: Callable[[Any], Any]) -> list[float]:
-    """Return the fastest times to the first mask in µs: cold, and with masks that were stored."""
+def first_masks(info: Any, compile_with: Callable[[Any], Any]) -> tuple[int, float, float]:
+    """Return the size with masks, and µs to the first mask: cold, and after loading."""
     from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher
 
     bitmask = allocate(info)
 
     def fill(compiled: Any) -> float:
         start = time.perf_counter()
-        GrammarMatcher(compiled).fill_next_token_bitmask(bitmask)
+        matcher = GrammarMatcher(compiled)
+        matcher.fill_next_token_bitmask(bitmask)
         return (time.perf_counter() - start) * 1e6
 
     compiled = compile_with(GrammarCompiler(info))
     walk(compiled, bitmask)
     stored = compiled.serialize(include_masks=True)
-    best = [float("inf")] * 2
+    cold_us = loaded_us = float("inf")
     for _ in range(REPEATS):
-        best[0] = min(best[0], fill(compile_with(GrammarCompiler(info))))
+        cold_us = min(cold_us, fill(compile_with(GrammarCompiler(info))))
         loaded = CompiledGrammar.deserialize(stored, info, trust_masks=True)
-        best[1] = min(best[1], fill(loaded))
-    return best
+        loaded_us = min(loaded_us, fill(loaded))
+    return len(stored), cold_us, loaded_us
 
 
 def allocate(info: Any) -> Any:
@@ -137,24 +145,39 @@ def walk(compiled: Any, bitmask: Any) -> None:
         matcher.accept_token(int(choose.choice(np.flatnonzero(bits))))
 
 
-def print_first_masks(info: Any, schemas: list[str], seconds: float) -> None:
-    """Print a table of first masks: of as many schemas as take so long, and of some grammars."""
-    from maskwright import MaskwrightError
+def print_schemas(compiler: Any, schemas: list[str]) -> None:
+    """Print two tables of the schemas and of one with many fields, and medians of ratios."""
+    found = [figures for schema in schemas if (figures := figures_of(compiler, schema))]
+    wide = figures_of(compiler, wide_schema())
+    assert wide is not None
+    lines = {f"median of {len(found)} schemas": median_of(found), f"{FIELDS} fields": wide}
+    rows = []
+    for name, it in lines.items():
+        times = (it.compile_us, it.load_us, it.load_us / it.compile_us)
+        rows.append([name, *map(number, (*times, it.stored_bytes, it.bytes_with_masks))])
+    head = ["", "compile, µs", "load, µs", "load / compile", "bytes", "bytes with masks"]
+    print(markdown_table(head, rows))
+    loads = statistics.median(it.load_us / it.compile_us for it in found)
+    masks = statistics.median(it.loaded_us / it.cold_us for it in found)
+    print(f"\nMedian of load / compile over the schemas: {number(loads)}")
+    print(f"Median of first mask after loading / cold: {number(masks)}\n")
+    print_first_masks(
+        compiler.tokenizer_info, {name: (it.cold_us, it.loaded_us) for name, it in lines.items()}
+    )
 
-    found = []
-    start = time.process_time()
-    for schema in schemas:
-        if time.process_time() - start > seconds:
-            break
-        with contextlib.suppress(MaskwrightError):
-            found.append(first_masks(info, methodcaller("compile_json_schema", schema, **OPTIONS)))
-    cold, loaded = zip(*found, strict=True)
-    table = {
-        f"median of {len(found)} schemas": [statistics.median(cold), statistics.median(loaded)]
-    }
+
+def median_of(found: list[Figures]) -> Figures:
+    """Return the median of each figure."""
+    return Figures(
+        *(statistics.median(getattr(it, field.name) for it in found) for field in fields(Figures))
+    )
+
+
+def print_first_masks(info: Any, table: dict[str, tuple[float, float]]) -> None:
+    """Print a table of first masks: of schemas, and of some grammars."""
     for name, regex in SOURCES.items():
-        table[f"regex: {name}"] = first_masks(info, methodcaller("compile_regex", regex))
-    table["EBNF: sums"] = first_masks(info, methodcaller("compile_grammar", EBNF))
+        table[f"regex: {name}"] = first_masks(info, methodcaller("compile_regex", regex))[1:]
+    table["EBNF: sums"] = first_masks(info, methodcaller("compile_grammar", EBNF))[1:]
     rows = [[name, *map(number, (*times, times[1] / times[0]))] for name, times in table.items()]
     print(markdown_table(["first mask", "cold, µs", "loaded, µs", "loaded / cold"], rows))
 
@@ -167,59 +190,37 @@ def wide_schema() -> str:
         {"enum": ["red", "green", "blue"]},
         {"type": "array", "items": {"type": "number"}},
     ]
-    fields = {f"field_{i}": kinds[i % len(kinds)] for i in range(FIELDS)}
-    schema = {"type": "object", "properties": fields, "required": list(fields)[::2]}
+    members = {f"field_{i}": kinds[i % len(kinds)] for i in range(FIELDS)}
+    schema = {"type": "object", "properties": members, "required": list(members)[::2]}
     return json.dumps(schema)
 
 
-def main() -> int:
-    """Measures and prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--files", type=int, default=1000, help="schemas to take")
-    parser.add_argument("--mask-seconds", type=float, default=30, help="for first masks of schemas")
-    arguments = parser.parse_args()
-    from maskwright import GrammarCompiler, TokenizerInfo
+def vocabulary(data: str | None) -> Any:
+    """Return the vocabulary of llama3_1, or one that is made up if the data has none."""
+    from maskwright import TokenizerInfo
 
-    words = [word.encode() for word in made_up_vocabulary(10_000)]
-    info = TokenizerInfo([bytes([byte]) for byte in range(256)] + words, stop_token_ids=10_255)
-    compiler = GrammarCompiler(info, cache_enabled=False)
-    watch = LoadWatch()
-    gc.disable()
-    data = os.environ.get("MASKWRIGHT_TEST_DATA")
-    corpus = load_corpus(Path(data) / "maskbench" if data else OWN_SCHEMAS)
-    files = sample(corpus, arguments.files, seed=1)
-    found = [figures for file in files if (figures := figures_of(compiler, file.schema))]
-    wide = figures_of(compiler, wide_schema())
-    assert wide is not None
-    rows = [
-        row(f"median of {len(found)} schemas", *(medians(found))),
-        row(f"{FIELDS} fields", wide.compile_us, wide.load_us, wide.stored_bytes),
-    ]
-    print(markdown_table(["", "compile, µs", "load, µs", "load / compile", "bytes"], rows))
-    ratio = statistics.median(figures.load_us / figures.compile_us for figures in found)
-    print(f"\nMedian of load / compile over the schemas: {number(ratio)}")
     tokenizer = Path(data) / "tokenizers" / "llama3_1" / "tokenizer.json" if data else None
     if tokenizer is not None and tokenizer.exists():
-        info = TokenizerInfo.from_file(tokenizer)
-    print()
-    print_first_masks(info, [file.schema for file in files], arguments.mask_seconds)
+        return TokenizerInfo.from_file(tokenizer)
+    words = [word.encode() for word in made_up_vocabulary(10_000)]
+    return TokenizerInfo([bytes([byte]) for byte in range(256)] + words, stop_token_ids=10_255)
+
+
+def main() -> int:
+    """Measures and prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--files", type=int, default=1000, help="schemas to take")
+    arguments = parser.parse_args()
+    from maskwright import GrammarCompiler
+
+    data = os.environ.get("MASKWRIGHT_TEST_DATA")
+    compiler = GrammarCompiler(vocabulary(data), cache_enabled=False)
+    watch = LoadWatch()
+    gc.disable()
+    corpus = load_corpus(Path(data) / "maskbench" if data else OWN_SCHEMAS)
+    print_schemas(compiler, [file.schema for file in sample(corpus, arguments.files, seed=1)])
     print(watch.finish())
     return 0
-
-
-def medians(found: list[Figures]) -> tuple[float, float, float]:
-    """Return the median of each figure."""
-    return (
-        statistics.median(figures.compile_us for figures in found),
-        statistics.median(figures.load_us for figures in found),
-        statistics.median(figures.stored_bytes for figures in found),
-    )
-
-
-def row(name: str, compile_us: float, load_us: float, stored_bytes: float) -> list[str]:
-    """Return a line of the table."""
-    numbers = (compile_us, load_us, load_us / compile_us, stored_bytes)
-    return [name, *map(number, numbers)]
 
 
 if __name__ == "__main__":

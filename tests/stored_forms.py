@@ -43,6 +43,15 @@ class StoredMask:
 
 
 @dataclass
+class StoredStart:
+    """The mask at the start of a text: the words of a bitmap, or token ids."""
+
+    completed: int
+    dense: list[int] | None
+    ids: list[int]
+
+
+@dataclass
 class MaskSection:
     """The last part of a stored form with masks."""
 
@@ -50,6 +59,7 @@ class MaskSection:
     texts: list[list[int]]
     lists: list[list[int]]
     masks: list[StoredMask]
+    start: StoredStart | None
 
     @staticmethod
     def split(with_masks: bytes, without: bytes, mask_words: int) -> MaskSection:
@@ -73,8 +83,13 @@ class MaskSection:
             masks.append(
                 StoredMask(key, text, bitmap, counted(), counted(), next(words), counted())
             )
+        start = None
+        if next(words):
+            completed, dense = next(words), next(words)
+            bitmap = take(mask_words) if dense else None
+            start = StoredStart(completed, bitmap, [] if dense else counted())
         assert next(words, None) is None
-        return MaskSection(data[4 : 4 + size], texts, lists, masks)
+        return MaskSection(data[4 : 4 + size], texts, lists, masks, start)
 
     def joined(self, without: bytes) -> bytes:
         """The form with this section."""
@@ -87,6 +102,10 @@ class MaskSection:
             words += mask.dense or []
             words += [len(mask.ids), *mask.ids, len(mask.unsure), *mask.unsure, mask.escapes]
             words += [len(mask.sets), *mask.sets]
+        words.append(int(self.start is not None))
+        if self.start is not None:
+            words += [self.start.completed, int(self.start.dense is not None)]
+            words += self.start.dense or [len(self.start.ids), *self.start.ids]
         section = struct.pack(f"<I{len(self.version)}s", len(self.version), self.version)
         section += struct.pack(f"<{len(words)}I", *words)
         header = without[:12] + (2).to_bytes(4, "little") + without[16:]

@@ -3,8 +3,8 @@
 The folder of a version is made once, when the version is new, and kept: those of older versions are
 what `DeserializeVersionError` is tested with. Forms with masks, NAME.masks.bin, lie there as well
 and have a version of their own; their masks count for one version of the package only. A second run
-for the same version changes nothing but the front-ends' and the compiler's choices, and needs a
-reason. The vocabulary and the sources are in this file and must not change;
+for the same version writes these again, from the grammars that lie there, and the seeds of the fuzz
+targets. The vocabulary and the sources are in this file and must not change;
 tests/unit/api/test_api_stored_files.py reads both.
 
 Usage: python tools/make_stored_forms.py
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "data" / "stored"
-#: Seeds of the fuzz target: bodies without their envelopes, of its own vocabulary.
-SEEDS = Path(__file__).resolve().parent.parent / "cpp" / "fuzz" / "corpus" / "stored"
+#: Seeds of the fuzz targets: bodies without their envelopes, of their own vocabulary, and IR.
+SEEDS = Path(__file__).resolve().parent.parent / "cpp" / "fuzz" / "corpus"
 WORDS = ('{"', '":', '", "', "name", "true", "12", "ab", "]}")
 FUZZ_WORDS = ('":', '","', '{"', "}}", "]]", "  ", "ab", "true", "\\u")
 #: What is read before masks are stored.
@@ -89,22 +89,35 @@ def compile_all(compiler: GrammarCompiler) -> dict[str, CompiledGrammar]:
     }
 
 
+def write_without_masks(path: Path, compiled: CompiledGrammar) -> None:
+    """Write the forms that hold for the whole version."""
+    path.write_bytes(compiled.serialize())
+    path.with_suffix(".json").write_text(compiled.serialize_json() + "\n", encoding="ascii")
+    text = compiled.grammar.serialize_json() + "\n"
+    path.with_suffix(".grammar.json").write_text(text, encoding="ascii")
+
+
 def main() -> None:
     """Writes the files."""
-    from maskwright import config
+    from maskwright import Grammar, config
 
     folder = FOLDER / config.get_serialization_version()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, compiled in compile_all(new_compiler(vocabulary())).items():
-        (folder / f"{name}.bin").write_bytes(compiled.serialize())
-        (folder / f"{name}.json").write_text(compiled.serialize_json() + "\n", encoding="ascii")
-        text = compiled.grammar.serialize_json() + "\n"
-        (folder / f"{name}.grammar.json").write_text(text, encoding="ascii")
-        (folder / f"{name}.masks.bin").write_bytes(with_masks(name, compiled))
-    SEEDS.mkdir(parents=True, exist_ok=True)
+    compiler = new_compiler(vocabulary())
+    for name, compiled in compile_all(compiler).items():
+        plain = folder / f"{name}.bin"
+        if not plain.exists():
+            write_without_masks(plain, compiled)
+        text = plain.with_suffix(".grammar.json").read_text(encoding="ascii")
+        kept = compiler.compile_grammar(Grammar.deserialize_json(text))
+        assert kept.serialize() == plain.read_bytes()
+        (folder / f"{name}.masks.bin").write_bytes(with_masks(name, kept))
+    for target in ("stored", "ir"):
+        (SEEDS / target).mkdir(parents=True, exist_ok=True)
     for name, compiled in compile_all(new_compiler(fuzz_vocabulary())).items():
-        (SEEDS / name).write_bytes(compiled.serialize()[64:])
-        (SEEDS / f"{name}.masks").write_bytes(with_masks(name, compiled)[64:])
+        (SEEDS / "stored" / name).write_bytes(compiled.serialize()[64:])
+        (SEEDS / "stored" / f"{name}.masks").write_bytes(with_masks(name, compiled)[64:])
+        (SEEDS / "ir" / name).write_bytes(compiled.grammar.ir)
 
 
 if __name__ == "__main__":

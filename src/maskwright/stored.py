@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import _core
 from .certificate import Certificate, Loosened
-from .errors import DeserializeVersionError, MalformedIRError
+from .errors import MalformedIRError
 from .stored_text import StoredText
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ VERSION: Final[int] = _core.STORED_VERSION
 _GRAMMAR: Final = "maskwright-grammar"
 _COMPILED: Final = "maskwright-compiled-grammar"
 _GRAMMAR_FORM: Final = StoredText("grammar", "Grammar.serialize_json()")
-_FORMS: Final = {
-    _GRAMMAR: _GRAMMAR_FORM,
-    _COMPILED: StoredText("compiled grammar", "CompiledGrammar.serialize_json()"),
-}
+_COMPILED_FORM: Final = StoredText("compiled grammar", "CompiledGrammar.serialize_json()")
 _LOOSENED_FIELDS: Final = ("pointer", "keyword", "reason")
 
 
@@ -90,8 +87,8 @@ def compiled_to_json(data: bytes) -> str:
 
 def compiled_from_json(text: str) -> bytes:
     """Read what `compiled_to_json` has written; the bytes are not looked at."""
-    root = _checked_root(text, _COMPILED, ("data",))
-    return _base64_field(root, "data", _COMPILED)
+    root = _COMPILED_FORM.read(text, _COMPILED, VERSION, ("data",))
+    return _base64_field(root, "data", _COMPILED_FORM)
 
 
 def grammar_to_json(ir: bytes, certificate: Certificate) -> str:
@@ -116,8 +113,8 @@ def grammar_from_json(text: str) -> tuple[bytes, Certificate]:
         DeserializeVersionError: It was written by a version with another format.
         DeserializeFormatError: It is not the stored form of a grammar.
     """
-    root = _checked_root(text, _GRAMMAR, ("certificate", "ir"))
-    ir = _base64_field(root, "ir", _GRAMMAR)
+    root = _GRAMMAR_FORM.read(text, _GRAMMAR, VERSION, ("certificate", "ir"))
+    ir = _base64_field(root, "ir", _GRAMMAR_FORM)
     try:
         _core.check_ir(ir)
     except MalformedIRError as error:
@@ -133,27 +130,11 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _checked_root(text: str, kind: str, fields: tuple[str, ...]) -> dict[str, Any]:
-    form = _FORMS[kind]
-    root = form.read_root(text)
-    form.check_format(root, kind)
-    version = root.get("version")
-    if version != VERSION or isinstance(version, (bool, float)):
-        raise DeserializeVersionError(
-            f"the stored grammar has version {version!r}, expected {VERSION}: serialise it again "
-            "with this version of Maskwright",
-            code="deserialize-version",
-        )
-    names = ("format", "version", *fields)
-    form.check_fields(root, names, names)
-    return root
-
-
-def _base64_field(root: dict[str, Any], name: str, kind: str) -> bytes:
+def _base64_field(root: dict[str, Any], name: str, form: StoredText) -> bytes:
     try:
         return base64.b64decode(root[name], validate=True)
     except (TypeError, ValueError, binascii.Error):
-        _FORMS[kind].refuse(f"the field {name!r} is no base64 text")
+        form.refuse(f"the field {name!r} is no base64 text")
 
 
 def _certificate(stated: object) -> Certificate:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import DeserializeFormatError, InvalidJSONError
+from .errors import DeserializeFormatError, DeserializeVersionError, InvalidJSONError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,10 +47,27 @@ class StoredText:
             self.refuse(f"it is a {type(root).__name__}, expected an object")
         return root
 
-    def check_format(self, root: Mapping[str, object], name: str) -> None:
-        """Refuse an object whose field ``format`` is another."""
+    def read(self, text: str, name: str, version: int, fields: Iterable[str]) -> dict[str, Any]:
+        """Return an object whose field ``format`` is the name, of this version, with these fields.
+
+        Raises:
+            InvalidJSONError: The text is no JSON.
+            DeserializeVersionError: It was written by a version with another format.
+            DeserializeFormatError: It is no such object.
+        """
+        root = self.read_root(text)
         if root.get("format") != name:
             self.refuse(f"the field 'format' is {root.get('format')!r}, expected {name!r}")
+        found = root.get("version")
+        if found != version or isinstance(found, (bool, float)):
+            raise DeserializeVersionError(
+                f"the stored {self.thing} has version {found!r}, expected {version}: serialise it "
+                "again with this version of Maskwright",
+                code="deserialize-version",
+            )
+        names = {"format", "version", *fields}
+        self.check_fields(root, names, names)
+        return root
 
     def check_fields(
         self,

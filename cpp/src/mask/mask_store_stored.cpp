@@ -15,8 +15,35 @@ bool MaskStore::is_storable(const Config& local) const {
   return (store_.state(local.state).flags & kPooledRegister) == 0;
 }
 
-StorableMasks MaskStore::storable() {
-  if (numbers_ != nullptr) return shared_->all();
+StorableMasks MaskStore::storable(const Config& start) {
+  StorableMasks found = numbers_ != nullptr ? shared_->all() : storable_entries();
+  found.start = find_start_mask(start);
+  return found;
+}
+
+// Null if the masks that it takes have not been computed.
+std::shared_ptr<const StartMask> MaskStore::find_start_mask(const Config& start) {
+  if (start_mask_ != nullptr || counters_.entries == 0) return start_mask_;
+  Arena arena;
+  ConfigSet closed;
+  std::vector<SetId> returned;
+  runner_.add(start, arena, closed);
+  runner_.close(closed, arena, &returned);
+  std::vector<uint32_t> row(vocabulary_.mask_words());
+  if (!fill(closed.configs(), arena, row, false)) return nullptr;
+  auto mask = std::make_shared<StartMask>();
+  mask->completed = !returned.empty();
+  for (uint32_t id = 0; id < vocabulary_.vocab_size(); ++id) {
+    if ((row[id / 32] >> id % 32 & 1U) != 0) mask->ids.push_back(id);
+  }
+  if (mask->ids.size() > row.size()) {
+    mask->ids = {};
+    mask->dense = std::move(row);
+  }
+  return mask;
+}
+
+StorableMasks MaskStore::storable_entries() {
   const RulesMachine::NormalNumbers numbers = rules_.normal_numbers();
   walk_->begin();  // for its registers
   StorableMasks found;

@@ -36,6 +36,15 @@ std::size_t SharedMask::memory_bytes() const {
          (dense == nullptr ? 0 : bitmap_bytes(*dense));
 }
 
+void StartMask::render(std::span<uint32_t> row) const {
+  if (!dense.empty()) {
+    std::ranges::copy(dense, row.begin());
+    return;
+  }
+  std::ranges::fill(row, 0);
+  for (const uint32_t token : ids) row[token / 32] |= 1U << token % 32;
+}
+
 SharedMasks::SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes,
                          std::shared_ptr<ByteLedger> ledger)
     : vocabulary_(std::move(vocabulary)), limit_bytes_(limit_bytes), seed_(random_seed()) {

@@ -63,8 +63,8 @@ bool Matcher::fits_after(uint32_t token, Step& cost) {
   cost.plan = from.plan;
   cost.plan_at = from.plan_at + 1;
   if (from.plan == kNone) {
-    cost.plan = family_->plans.grow();
-    family_->plans[cost.plan].assign(plan.begin(), plan.end());
+    cost.plan = static_cast<uint32_t>(family_->plans.size());
+    family_->plans.emplace_back(plan.begin(), plan.end());
   }
   return true;
 }

@@ -184,7 +184,7 @@ std::size_t CompiledGrammar::measure_tables() const {
 
 StorableMasks CompiledGrammar::storable_masks() const {
   const std::lock_guard lock(mutex_);
-  return masks_->storable();
+  return masks_->storable(start());
 }
 
 CompiledCounters CompiledGrammar::counters() const {

@@ -136,7 +136,8 @@ class Matcher::Search {
   uint32_t depth(std::span<const uint32_t> words) {
     uint32_t least = kUnbounded;
     for (std::size_t at = 0; at < words.size(); at += kConfigWords) {
-      least = std::min(least, family_.depths.depth(words[at + kConfigWords - 1], family_.arena));
+      const StackRef stack = words[at + kConfigWords - 1];
+      least = std::min(least, family_.searched->depths.depth(stack, family_.arena));
     }
     return least;
   }
@@ -181,7 +182,8 @@ ConfigSet Matcher::forget(const ConfigSet& set) {
 bool Matcher::search_completion(uint32_t configs_id, std::span<const uint32_t> nodes,
                                 Memory memory) {
   const bool exact = memory == Memory::kExact;
-  auto& verdicts = exact ? family_->finishable_exactly : family_->finishable;
+  if (family_->searched == nullptr) family_->searched = std::make_unique<Family::Searched>();
+  auto& verdicts = exact ? family_->searched->finishable_exactly : family_->searched->finishable;
   const bool between = nodes.size() == 1 && nodes[0] == 0;
   if (const auto known = verdicts.find(configs_id); between && known != verdicts.end()) {
     return known->second;

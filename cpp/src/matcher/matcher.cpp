@@ -20,6 +20,15 @@ std::span<const uint32_t> words_of(std::span<const Config> configs) {
 // is often taken again.
 constexpr uint32_t kKept = 4096;
 
+// Room that is kept for the next ones, beside that for as many again.
+constexpr std::size_t kRoom = 64;
+
+template <typename T>
+void shrink(std::vector<T>& items, uint32_t size) {
+  items.resize(size);
+  if (items.capacity() / 2 > items.size() + kRoom) items.shrink_to_fit();
+}
+
 // The vocabulary's if there are none; ascending.
 std::vector<uint32_t> checked_stops(const Vocabulary& vocabulary,
                                     std::optional<std::vector<uint32_t>> stop_token_ids) {
@@ -63,20 +72,36 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar,
   }
 }
 
+// Builds no states if the first mask is there, and tokens that spell a text are taken for granted.
 void Matcher::start() {
   family_ = std::make_shared<Family>(*grammar_);
-  ConfigSet& first = family_->after;
-  family_->runner.add(grammar_->start(), family_->arena, first);
   family_->steps.grow();
-  step_ = 0;
-  if (!lives(first)) {
+  Step first;
+  first.left = token_budget_;
+  const StartMask* known = grammar_->masks().start_mask();
+  first.completed = known != nullptr && known->completed;
+  step_ = family_->append(first);
+  if (known != nullptr && !tokens_.needs_search()) return;
+  ConfigSet& set = family_->after;
+  family_->runner.add(grammar_->start(), family_->arena, set);
+  if (!lives(set)) {
     throw Error(ErrorKind::kUnsatisfiable, "grammar-unspellable",
                 "no sequence of the vocabulary's tokens spells a complete text of the grammar; "
                 "check that the tokenizer belongs to the model, or add tokens of single bytes");
   }
-  push_step(first, kText, {});
-  family_->steps[step_].depth = 0;
-  family_->steps[step_].left = token_budget_;
+  open();
+}
+
+// Finds the configurations of the first step.
+void Matcher::open() const {
+  Family& family = *family_;
+  family.is_open = true;
+  family.after.clear();
+  family.runner.add(grammar_->start(), family.arena, family.after);
+  Step& first = family.steps[kRoot];
+  first.completed = close(family.after);
+  set_configs(first, family.after);
+  family.set_sizes(first);
 }
 
 void Matcher::terminated() {
@@ -85,11 +110,15 @@ void Matcher::terminated() {
               "for a mask, or roll back or reset it");
 }
 
-uint32_t Matcher::Family::append(Step step) {
+void Matcher::Family::set_sizes(Step& step) const {
   step.arena_size = arena.size();
   step.num_configs = configs.size();
-  step.num_texts = texts.size();
-  step.num_plans = plans.size();
+  step.num_texts = static_cast<uint32_t>(texts.size());
+  step.num_plans = static_cast<uint32_t>(plans.size());
+}
+
+uint32_t Matcher::Family::append(Step step) {
+  set_sizes(step);
   const uint32_t id = steps.grow();
   steps[id] = step;
   return id;
@@ -98,15 +127,16 @@ uint32_t Matcher::Family::append(Step step) {
 void Matcher::Family::truncate(uint32_t step) {
   const Step& last = steps[step];
   steps.truncate(step + 1);
-  texts.truncate(last.num_texts);
-  plans.truncate(last.num_plans);
+  shrink(texts, last.num_texts);
+  shrink(plans, last.num_plans);
   const uint32_t unused =
       arena.size().total() - last.arena_size.total() + configs.size() - last.num_configs;
   if (unused <= kKept) return;
   arena.truncate(last.arena_size);
-  depths.truncate(last.arena_size.nodes);
   configs.truncate(last.num_configs);
-  for (auto* verdicts : {&finishable, &finishable_exactly}) {
+  if (searched == nullptr) return;
+  searched->depths.truncate(last.arena_size.nodes);
+  for (auto* verdicts : {&searched->finishable, &searched->finishable_exactly}) {
     std::erase_if(*verdicts, [&](const auto& entry) { return entry.first >= last.num_configs; });
   }
 }
@@ -127,7 +157,15 @@ uint32_t Matcher::intern(std::span<const Config> configs) const {
   return family_->configs.intern(words_of(configs)).id;
 }
 
-bool Matcher::close(ConfigSet& set) {
+void Matcher::set_configs(Step& step, const ConfigSet& set) const {
+  if (set.size() == 1) {
+    step.lone = set[0];
+  } else {
+    step.interned = intern(set.configs());
+  }
+}
+
+bool Matcher::close(ConfigSet& set) const {
   Family& family = *family_;
   family.returned.clear();
   family.runner.close(set, family.arena, &family.returned);
@@ -150,13 +188,9 @@ void Matcher::push_step(ConfigSet& set, uint32_t token, const Step& cost) {
   step.parent = step_;
   step.depth = now().depth + 1;
   step.token = token;
-  step.text = family_->texts.size() - 1;
+  step.text = static_cast<uint32_t>(family_->texts.size()) - 1;
   step.completed = completed;
-  if (set.size() == 1) {
-    step.lone = set[0];
-  } else {
-    step.interned = intern(set.configs());
-  }
+  set_configs(step, set);
   step_ = family_->append(step);
 }
 
@@ -234,7 +268,7 @@ bool Matcher::accept_text(std::string_view text) {
   if (!read(text, after) || !lives(after)) return false;
   Step cost;
   if (now().left != kUnbounded && !fits_behind(text, cost)) return false;
-  family_->texts[family_->texts.grow()] = text;
+  family_->texts.emplace_back(text);
   push_step(after, kText, cost);
   return true;
 }
@@ -253,13 +287,18 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
 }
 
 bool Matcher::fill_texts(std::span<uint32_t> row, bool walk) {
-  if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) return false;
+  const StartMask* known = step_ == kRoot ? grammar_->masks().start_mask() : nullptr;
+  if (known != nullptr) {
+    known->render(row);
+  } else if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) {
+    return false;
+  }
   if (tokens_.needs_search()) drop_unfinishable(row);
   return true;
 }
 
 Matcher::Fill Matcher::fill(std::span<uint32_t> row, bool walk) {
-  const Step& last = now();
+  const Step& last = this->last();
   if (last.stopped) return Fill::kNone;
   const uint32_t size = grammar_->vocabulary().vocab_size();
   const bool filled =
@@ -312,26 +351,23 @@ bool Matcher::is_terminated() const {
 }
 
 bool Matcher::has_ended() const {
-  return now().stopped || (terminate_without_stop_token_ && now().completed);
+  return last().stopped || (terminate_without_stop_token_ && last().completed);
 }
 
 bool Matcher::is_completed() const {
   const std::lock_guard lock(grammar_->mutex());
-  return now().completed;
+  return last().completed;
 }
 
 uint64_t Matcher::num_steps() const {
   const std::lock_guard lock(grammar_->mutex());
-  return now().depth;
+  return last().depth;
 }
 
 std::size_t Matcher::memory_bytes() const {
   const std::lock_guard lock(grammar_->mutex());
-  std::size_t total = sizeof(Family) + family_->arena.memory_bytes() +
-                      family_->configs.memory_bytes() + family_->steps.memory_bytes() +
-                      family_->texts.memory_bytes() + family_->plans.memory_bytes();
-  for (uint32_t i = 0; i < family_->texts.size(); ++i) total += family_->texts[i].capacity();
-  return total;
+  return sizeof(Family) + family_->arena.memory_bytes() + family_->configs.memory_bytes() +
+         family_->steps.memory_bytes() + heap_bytes(family_->texts, family_->plans);
 }
 
 std::vector<StateId> Matcher::place() const {

@@ -36,6 +36,7 @@ class MasksWriter {
     for (const std::vector<uint32_t>& list : masks_.lists) writer_.counted_words(list);
     writer_.word(static_cast<uint32_t>(masks_.masks.size()));
     for (const StorableMask& mask : masks_.masks) write_mask(mask);
+    write_start();
   }
 
  private:
@@ -64,6 +65,19 @@ class MasksWriter {
     writer_.counted_words(mask.sets);
   }
 
+  void write_start() {
+    const StartMask* start = masks_.start.get();
+    writer_.word(start == nullptr ? 0 : 1);
+    if (start == nullptr) return;
+    writer_.word(start->completed ? 1 : 0);
+    writer_.word(start->dense.empty() ? 0 : 1);
+    if (start->dense.empty()) {
+      writer_.counted_words(start->ids);
+    } else {
+      writer_.words(start->dense);
+    }
+  }
+
   const StorableMasks& masks_;
   ByteWriter& writer_;
   std::unordered_map<const TokenClasses::Bitmap*, uint32_t> texts_;  // index + 1
@@ -74,13 +88,14 @@ class MasksReader {
   MasksReader(ByteReader& reader, SharedMasks& into)
       : reader_(reader), vocabulary_(into.vocabulary()), into_(into) {}
 
-  void read() {
+  std::shared_ptr<const StartMask> read() {
     const uint32_t num_texts = reader_.count(std::size_t{4} * words(), "texts");
     for (uint32_t i = 0; i < num_texts; ++i) texts_.push_back(read_bitmap());
     const uint32_t num_lists = reader_.count(4, "lists");
     for (uint32_t i = 0; i < num_lists; ++i) read_list();
     const uint32_t num_masks = reader_.count(kMaskBytes, "masks");
     for (uint32_t i = 0; i < num_masks; ++i) read_mask();
+    return read_start();
   }
 
  private:
@@ -91,11 +106,23 @@ class MasksReader {
 
   uint32_t words() const { return vocabulary_.mask_words(); }
 
-  SharedMask::Bitmap read_bitmap() {
+  TokenClasses::Bitmap read_bits() {
     std::vector<uint32_t> bits = reader_.words(words());
     const uint32_t used = vocabulary_.vocab_size() % 32;
     if (used != 0 && bits.back() >> used != 0) reader_.fail("a bitmap has a token beyond the last");
-    return std::make_shared<const TokenClasses::Bitmap>(std::move(bits));
+    return bits;
+  }
+
+  SharedMask::Bitmap read_bitmap() {
+    return std::make_shared<const TokenClasses::Bitmap>(read_bits());
+  }
+
+  std::vector<uint32_t> read_tokens() {
+    std::vector<uint32_t> ids = reader_.counted_words("tokens");
+    if (!is_sorted_below(ids, vocabulary_.vocab_size())) {
+      reader_.fail("its tokens are not sorted, or not in the vocabulary");
+    }
+    return ids;
   }
 
   void read_list() {
@@ -116,10 +143,7 @@ class MasksReader {
     const uint32_t text = reader_.word_up_to(static_cast<uint32_t>(texts_.size()), "text");
     if (text != 0) mask->text = texts_[text - 1];
     if (reader_.word_up_to(1, "bitmap flag") != 0) mask->dense = read_bitmap();
-    mask->ids = reader_.counted_words("tokens");
-    if (!is_sorted_below(mask->ids, vocabulary_.vocab_size())) {
-      reader_.fail("its tokens are not sorted, or not in the vocabulary");
-    }
+    mask->ids = read_tokens();
     mask->unsure = reader_.counted_words("nodes");
     if (!is_sorted_below(mask->unsure, vocabulary_.num_nodes())) {
       reader_.fail("its nodes are not sorted, or not in the vocabulary");
@@ -161,6 +185,22 @@ class MasksReader {
     if (number < num_sets) reader_.fail("its list names a set that does not exist");
   }
 
+  std::shared_ptr<const StartMask> read_start() {
+    if (reader_.word_up_to(1, "start flag") == 0) return nullptr;
+    auto start = std::make_shared<StartMask>();
+    start->completed = reader_.word_up_to(1, "end flag") != 0;
+    if (reader_.word_up_to(1, "bitmap flag") != 0) {
+      start->dense = read_bits();
+    } else {
+      start->ids = read_tokens();
+    }
+    if (!start->completed && start->ids.empty() &&
+        std::ranges::all_of(start->dense, [](uint32_t word) { return word == 0; })) {
+      reader_.fail("nothing can follow at the start");
+    }
+    return start;
+  }
+
   ByteReader& reader_;
   const Vocabulary& vocabulary_;
   SharedMasks& into_;
@@ -174,14 +214,16 @@ void write_masks(const StorableMasks& masks, ByteWriter& writer) {
   MasksWriter(masks, writer).write();
 }
 
-void read_masks(ByteReader& reader, SharedMasks& into) {
+std::shared_ptr<const StartMask> read_masks(ByteReader& reader, SharedMasks& into) {
   reader.begin("masks");
   const auto version = reader.counted();
   const std::string_view own = engine_version();
-  if (std::ranges::equal(version, std::as_bytes(std::span(own.data(), own.size())))) {
-    MasksReader(reader, into).read();
-    if (reader.left() != 0) reader.fail("there are bytes behind them");
+  if (!std::ranges::equal(version, std::as_bytes(std::span(own.data(), own.size())))) {
+    return nullptr;
   }
+  auto start = MasksReader(reader, into).read();
+  if (reader.left() != 0) reader.fail("there are bytes behind them");
+  return start;
 }
 
 }  // namespace maskwright

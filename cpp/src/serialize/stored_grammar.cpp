@@ -119,7 +119,7 @@ std::vector<std::byte> store(const CompiledGrammar& grammar, const StoredSource&
   write_certificate(source.certificate, writer);
   writer.counted(source.ir);
   write_tables(grammar.tables(), writer);
-  if (masks.masks.empty()) return seal(writer.written(), fingerprint, kStoredVersion);
+  if (masks.empty()) return seal(writer.written(), fingerprint, kStoredVersion);
   write_masks(masks, writer);
   return seal(writer.written(), fingerprint, kStoredMasksVersion);
 }
@@ -138,15 +138,17 @@ LoadedGrammar load(std::span<const std::byte> bytes, std::shared_ptr<const Vocab
   Ir ir = refused_as_stored("IR", [&] { return Ir::parse(ir_bytes); });
   const RuleTables tables =
       read_tables(reader, ir, vocabulary->spellable(), limits.rules.max_states);
+  std::shared_ptr<const StartMask> start_mask;
   if (opened.version != kStoredMasksVersion) {
     if (reader.left() != 0) reader.fail("there are bytes behind them");
   } else if (trust_masks) {
     if (shared == nullptr) shared = SharedMasks::of_one_grammar(vocabulary);
-    read_masks(reader, *shared);
+    start_mask = read_masks(reader, *shared);
   }
   loaded.grammar = refused_as_stored("grammar", [&] {
     auto grammar = std::make_shared<CompiledGrammar>(std::move(ir), vocabulary, limits, tables,
                                                      std::move(shared));
+    grammar->masks().use_start_mask(std::move(start_mask));
     check_completable(grammar);
     return grammar;
   });

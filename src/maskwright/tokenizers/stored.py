@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.errors import DeserializeVersionError
 from maskwright.stored_text import StoredText
 from maskwright.tokenizers.vocabulary import MAX_VOCAB_SIZE, VocabType, VocabularyData
 
@@ -24,9 +23,7 @@ VERSION: Final = 1
 
 _TEXT: Final = StoredText("vocabulary", "TokenizerInfo")
 _METADATA_FIELDS: Final = ("vocab_type", "vocab_size", "add_prefix_space", "stop_token_ids")
-_STORED_FIELDS: Final = frozenset(
-    {"format", "version", *_METADATA_FIELDS, "special_token_ids", "tokens"}
-)
+_STORED_FIELDS: Final = (*_METADATA_FIELDS, "special_token_ids", "tokens")
 
 
 def dump_metadata(data: VocabularyData) -> str:
@@ -70,16 +67,7 @@ def parse_vocabulary(text: str) -> VocabularyData:
         DeserializeVersionError: It was written by a version with another format.
         DeserializeFormatError: It is not the stored form of a vocabulary.
     """
-    root = _TEXT.read_root(text)
-    _TEXT.check_format(root, FORMAT)
-    version = root.get("version")
-    if version != VERSION or isinstance(version, bool):
-        raise DeserializeVersionError(
-            f"the stored vocabulary has version {version!r}, expected {VERSION}: serialise it "
-            "again with this version of Maskwright",
-            code="deserialize-version",
-        )
-    _TEXT.check_fields(root, _STORED_FIELDS, _STORED_FIELDS)
+    root = _TEXT.read(text, FORMAT, VERSION, _STORED_FIELDS)
     fields = _checked_metadata(root)
     size: int = fields["vocab_size"]
     tokens = _tokens(root["tokens"], size)

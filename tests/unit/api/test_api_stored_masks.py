@@ -156,6 +156,8 @@ def forged() -> tuple[bytes, bytes]:
     section = MaskSection.split(compiled.serialize(include_masks=True), without, MASK_WORDS)
     for mask in section.masks:
         mask.dense, mask.text, mask.ids = None, 0, [ord("a")]
+    assert section.start is not None
+    section.start.dense, section.start.ids = None, [ord("a")]
     return section.joined(without), without
 
 
@@ -195,6 +197,14 @@ def test_another_version_of_the_form_is_refused():
 def set_field(name: str, value: object) -> Callable[[MaskSection], None]:
     def change(section: MaskSection) -> None:
         setattr(section.masks[0], name, value)
+
+    return change
+
+
+def set_start(**fields: object) -> Callable[[MaskSection], None]:
+    def change(section: MaskSection) -> None:
+        for name, value in {"dense": None, "ids": [1], **fields}.items():
+            setattr(section.start, name, value)
 
     return change
 
@@ -241,6 +251,12 @@ FAULTS = [
     (set_list([FREE, 0, *CLASS, 0, 0, 0, 0, 2, 1, 5]), NO_PLACES),
     (set_list([5, 1000]), "its list names a set that does not exist"),
     (lambda section: section.texts.append(BEYOND), "a bitmap has a token beyond the last"),
+    (set_start(completed=2), "its end flag is 2, expected at most 1"),
+    (set_start(dense=BEYOND), "a bitmap has a token beyond the last"),
+    (set_start(ids=[INFO.vocab_size]), NO_TOKENS),
+    (set_start(ids=[2, 2]), NO_TOKENS),
+    (set_start(ids=[]), "nothing can follow at the start"),
+    (set_start(dense=[0] * MASK_WORDS), "nothing can follow at the start"),
 ]
 
 

@@ -28,6 +28,7 @@
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "maskwright/automata/run.h"
@@ -66,8 +67,13 @@ class MaskStore {
   Composition compose(std::span<const Config> closed, Arena& arena, std::vector<uint32_t>& key,
                       bool walk);
 
-  // What another MaskStore of the same grammar could take instead of a walk.
-  StorableMasks storable();
+  // What another MaskStore of the same grammar could take instead of a walk. `start`: where its
+  // texts begin.
+  StorableMasks storable(const Config& start);
+  // The mask at the start of a text, if it was stored with the grammar; else null.
+  const StartMask* start_mask() const { return start_mask_.get(); }
+  // To be called before the first matcher is made.
+  void use_start_mask(std::shared_ptr<const StartMask> mask) { start_mask_ = std::move(mask); }
 
   const MaskCounters& counters() const { return counters_; }
   // Takes constant time.
@@ -142,6 +148,8 @@ class MaskStore {
   uint32_t add_entry(uint32_t key, SharedMaskRef mask, uint32_t escapes, std::vector<SetId> sets);
   // Keeps what the walk found as the entry of a key. `shared`: under shared_key_, too.
   uint32_t keep(uint32_t key, bool shared, Origin origin);
+  std::shared_ptr<const StartMask> find_start_mask(const Config& start);
+  StorableMasks storable_entries();
   bool is_storable(const Config& local) const;
   void add_storable(const Entry& entry, const RulesMachine::NormalNumbers& numbers,
                     StorableMasks& out, std::vector<uint32_t>& indices);
@@ -168,6 +176,7 @@ class MaskStore {
   std::shared_ptr<SharedMasks> shared_;
   // For keys of rules, where masks are stored with the grammar; null elsewhere.
   std::unique_ptr<const RulesMachine::NormalNumbers> numbers_;
+  std::shared_ptr<const StartMask> start_mask_;
   std::vector<SharedMaskRef> shared_lists_;             // by escape list; null: not asked for
   std::unordered_map<uint64_t, uint32_t> local_lists_;  // by number of the shared one
   MaskCounters counters_;

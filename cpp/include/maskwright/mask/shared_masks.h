@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "maskwright/support/byte_ledger.h"
+#include "maskwright/support/heap_bytes.h"
 #include "maskwright/trie/trie.h"
 
 namespace maskwright {
@@ -61,6 +62,21 @@ struct SharedMask {
 
 using SharedMaskRef = std::shared_ptr<const SharedMask>;
 
+// What a matcher needs of a grammar before it has read anything, so that no states are built for
+// it.
+struct StartMask {
+  // The tokens that text or token symbols allow.
+  std::vector<uint32_t> ids;
+  TokenClasses::Bitmap dense;  // instead of the ids if that takes less; else empty
+  bool completed;              // nothing is a text of the grammar
+
+  // Writes all words of a mask.
+  void render(std::span<uint32_t> row) const;
+  std::size_t memory_bytes() const {
+    return heap_block(sizeof(*this) + 16) + heap_bytes(ids, dense);
+  }
+};
+
 // What can be stored of a grammar's masks (serialize/), in words of no machine's own.
 struct StorableMask {
   // As of SharedMask, but with the index of a list where its number is there.
@@ -72,6 +88,8 @@ struct StorableMask {
 struct StorableMasks {
   std::vector<std::vector<uint32_t>> lists;
   std::vector<StorableMask> masks;
+  std::shared_ptr<const StartMask> start;  // null: not known
+  bool empty() const { return masks.empty() && start == nullptr; }
 };
 
 struct SharedMaskStats {

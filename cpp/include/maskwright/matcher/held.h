@@ -16,7 +16,7 @@ class HeldMatcher {
 
   bool accept_token(int64_t token) const;
   bool accept_bytes(std::string_view text) const;
-  uint64_t num_steps() const { return matcher_->now().depth; }
+  uint64_t num_steps() const { return matcher_->last().depth; }
   // At most num_steps().
   void rollback(uint64_t steps) const { matcher_->take_back(steps); }
   // Writes all words of the row, those behind the mask as well. kNone: it is all zero. kCold (only

@@ -128,36 +128,51 @@ class Matcher {
   static constexpr uint32_t kText = 0xFFFFFFFF;  // no token, but a text
   static constexpr uint32_t kLone = 0xFFFFFFFF;
   using Plan = std::vector<uint32_t>;  // tokens that complete a text
+  // Made for each request, so below 1 kB: to serve more, an allocator first tidies up what was
+  // freed, which takes longer than all else here.
   struct Family {
     explicit Family(CompiledGrammar& grammar) : runner(grammar.store(), grammar.rules()) {}
     Arena arena;
     WordInterner configs;
     StablePool<Step> steps;  // parents before children
-    StablePool<std::string> texts;
+    std::vector<std::string> texts;
+    std::vector<Plan> plans;  // that steps follow
     Runner runner;
-    ConfigSet after;  // of the step that is being taken
+    bool is_open = false;  // the first step has its configurations
+    ConfigSet after;       // of the step that is being taken
     std::vector<SetId> returned;
-    // By interned configurations (finish.cpp).
-    std::unordered_map<uint32_t, bool> finishable, finishable_exactly;
-    StackDepths depths;
-    StablePool<Plan> plans;  // that steps follow
+    // What searches know (finish.cpp).
+    struct Searched {
+      std::unordered_map<uint32_t, bool> finishable, finishable_exactly;  // interned configurations
+      StackDepths depths;
+    };
+    std::unique_ptr<Searched> searched;  // null before the first
 
     // Appends a step that has all but its sizes.
     uint32_t append(Step step);
+    void set_sizes(Step& step) const;
     // Drops what came after the step, once it is worth the while.
     void truncate(uint32_t step);
   };
   static constexpr uint32_t kRoot = 1;  // the first step; 0 stands before it
 
   void start();
+  void open() const;
   void reclaim();
-  const Step& now() const { return family_->steps[step_]; }
+  // The last step, and the same where its configurations do not matter: those of the first step
+  // may not be known yet.
+  const Step& now() const {
+    if (!family_->is_open) open();
+    return last();
+  }
+  const Step& last() const { return family_->steps[step_]; }
   std::span<const Config> configs() const {
     const Step& last = now();
     return last.interned == kLone ? std::span(&last.lone, 1) : configs(last.interned);
   }
   std::span<const Config> configs(uint32_t id) const;
   uint32_t intern(std::span<const Config> configs) const;
+  void set_configs(Step& step, const ConfigSet& set) const;
   // Appends the step of the configurations in `set`, not yet closed.
   // `cost`: what it leaves of the budget, and the plan that it follows.
   void push_step(ConfigSet& set, uint32_t token, const Step& cost);
@@ -184,7 +199,7 @@ class Matcher {
     bool completed;
   };
   // Whether the text is complete.
-  bool close(ConfigSet& set);
+  bool close(ConfigSet& set) const;
   Closed close_and_intern(ConfigSet& set);
   bool finishable(ConfigSet set);
   bool lives(const ConfigSet& set);
