@@ -29,7 +29,9 @@ class Maskwright:
         self._info = self._lib.TokenizerInfo.from_file(
             path, vocab_size=vocab_size, stop_token_ids=[stop_token_id]
         )
-        self._shared = self._new_compiler() if shared else None
+        # The first compiler of a vocabulary computes what all of them have in common.
+        compiler = self._new_compiler()
+        self._shared = compiler if shared else None
         self.row = np.zeros((1, (vocab_size + 31) // 32), dtype=np.int32)
 
     def _new_compiler(self) -> Any:

@@ -91,12 +91,16 @@ void register_compiled(nb::module_& m) {
       .def(
           "__init__",
           [](SharedMasks* self, std::shared_ptr<Vocabulary> vocabulary, int64_t limit_bytes,
-             std::shared_ptr<ByteLedger> ledger) {
+             std::shared_ptr<ByteLedger> ledger, std::shared_ptr<SharedMasks> below) {
             const auto limit =
                 limit_bytes < 0 ? SharedMasks::kUnlimited : static_cast<std::size_t>(limit_bytes);
-            new (self) SharedMasks(std::move(vocabulary), limit, std::move(ledger));
+            new (self)
+                SharedMasks(std::move(vocabulary), limit, std::move(ledger), std::move(below));
           },
-          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none())
+          nb::arg("vocabulary"), nb::arg("limit_bytes") = -1, nb::arg("ledger").none() = nb::none(),
+          nb::arg("below").none() = nb::none(),
+          "What the store below has is taken from there; it is frozen by this.")
+      .def("freeze", &SharedMasks::freeze, "It takes nothing more from now on.")
       .def_prop_ro("bytes", &SharedMasks::bytes)
       .def("counters", &shared_counters, "entries, bytes, hits, misses and evictions.");
   nb::class_<CompiledGrammar>(
@@ -105,6 +109,9 @@ void register_compiled(nb::module_& m) {
                    "As of the last call that computed something; waits for nothing.")
       .def_prop_rw("around_bytes", &CompiledGrammar::around_bytes,
                    &CompiledGrammar::set_around_bytes, "The part of it that its owner gave.")
+      .def_prop_ro("may_need_search", &CompiledGrammar::may_need_unspellable,
+                   "A text may get to where the vocabulary can't spell what follows, so that masks "
+                   "take a search.")
       .def("limits", &limits_of, "What it was compiled under, as the arguments of compile().")
       .def("charge_to", &CompiledGrammar::charge_to, nb::arg("ledger").none(),
            "Have the ledger count this grammar from now on; None: nobody.")

@@ -266,7 +266,7 @@ NumberSpec Specs::next() {
   for (uint32_t n = pick(5) / 2; n > 0; --n) {
     spec.multiples_of.emplace_back(divisors[pick(divisors.size())]);
   }
-  if (pick(4) == 0) spec.not_multiples_of.emplace_back(divisors[pick(divisors.size())]);
+  while (pick(4) == 0) spec.not_multiples_of.emplace_back(divisors[pick(divisors.size())]);
   spec.has_values = pick(5) == 0;
   for (uint32_t n = spec.has_values ? 1 + pick(8) : 0; n > 0; --n) {
     spec.values.push_back(decimal());

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "maskwright/mask/shared_masks.h"
@@ -72,4 +73,32 @@ TEST_CASE("the limit holds, and what is in use stays") {
     CHECK(masks.keep(mask_of(300, 5000)) == nullptr);
   }
   CHECK(ledger->bytes() == 0);
+}
+
+TEST_CASE("a store takes what lies below it, which takes nothing more") {
+  const auto vocabulary = letters();
+  const auto ledger = std::make_shared<ByteLedger>();
+  const auto below = std::make_shared<SharedMasks>(vocabulary, SharedMasks::kUnlimited);
+  const SharedMaskRef kept = below->keep(mask_of(7));
+  const std::vector<uint32_t> content{5, 0}, other{6, 0};
+  const SharedMaskRef list = below->list(content);
+  SharedMasks masks(vocabulary, SharedMasks::kUnlimited, ledger, below);
+  CHECK(masks.find(std::vector<uint32_t>{1, 7}) == kept);
+  CHECK(masks.keep(mask_of(7)) == kept);
+  CHECK(masks.list(content) == list);
+  CHECK(masks.stats().entries == 0);
+  CHECK(ledger->bytes() == 0);
+  CHECK(masks.list(other)->number > list->number);
+  CHECK(masks.keep(mask_of(8)) != nullptr);
+  CHECK(masks.stats().entries == 2);
+  CHECK(below->keep(mask_of(8)) == nullptr);
+  CHECK(below->list(other) == nullptr);
+  CHECK(below->keep(mask_of(7)) == kept);
+  CHECK(below->stats().entries == 2);
+}
+
+TEST_CASE("what lies below is of the same vocabulary") {
+  const auto below = std::make_shared<SharedMasks>(letters(), SharedMasks::kUnlimited);
+  CHECK_THROWS_AS(SharedMasks(letters(), SharedMasks::kUnlimited, nullptr, below),
+                  std::invalid_argument);
 }

@@ -300,7 +300,11 @@ class ByteLedger:
 class SharedMasks:
     """Masks that the grammars of a vocabulary share, up to a limit."""
 
-    def __init__(self, vocabulary: Vocabulary, limit_bytes: int = -1, ledger: ByteLedger | None = None) -> None: ...
+    def __init__(self, vocabulary: Vocabulary, limit_bytes: int = -1, ledger: ByteLedger | None = None, below: SharedMasks | None = None) -> None:
+        """What the store below has is taken from there; it is frozen by this."""
+
+    def freeze(self) -> None:
+        """It takes nothing more from now on."""
 
     @property
     def bytes(self) -> int: ...
@@ -321,6 +325,12 @@ class CompiledGrammar:
 
     @around_bytes.setter
     def around_bytes(self, arg: int, /) -> None: ...
+
+    @property
+    def may_need_search(self) -> bool:
+        """
+        A text may get to where the vocabulary can't spell what follows, so that masks take a search.
+        """
 
     def limits(self) -> dict[str, int]:
         """What it was compiled under, as the arguments of compile()."""

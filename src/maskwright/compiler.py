@@ -148,13 +148,13 @@ class GrammarCompiler:
         if mask_table_bytes < 0:
             raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
         self._pool = WorkPool(max_threads)
-        # What is computed ahead ends with its compiler; what was submitted does not.
-        weakref.finalize(self, self._pool.forget_background)
         self._precompute = precompute
         self._precomputer: Precomputer | None = None
         if precompute != "lazy":
             budget = Budget(precompute_seconds, precompute_bytes)
             self._precomputer = Precomputer(self._pool, budget)
+            # What is computed ahead ends with its compiler; what was submitted does not.
+            weakref.finalize(self, self._pool.forget_background)
         given = (max_states, max_targets, max_clauses, max_lang_states)
         self._limits: dict[str, Any] = checked_limits(given)
         self._tokenizer_info = tokenizer_info
@@ -373,7 +373,7 @@ class GrammarCompiler:
         ]
         names = ("states", "masks", "cold_walks", "visited_nodes")
         totals = {name: sum(counts[name] for counts in counters) for name in names}
-        tokenizer_bytes = self._tokenizer_info._core.memory_bytes  # noqa: SLF001  of this package
+        tokenizer_bytes = self._tokenizer_info._memory_bytes  # noqa: SLF001  of this package
         precomputing = 0 if self._precomputer is None else self._precomputer.in_flight()
         shared = self._cache.generation.shared_masks.counters()
         return CompilerStats(

@@ -19,8 +19,10 @@ class CompilerStats:
     Attributes:
         grammars: The cache of compiled grammars.
         shared_masks: Masks that they share, since the last `clear_cache`; a mask that the grammar
-            itself has is no hit. Nobody waits for one: ``in_flight`` is 0.
-        tokenizer_bytes: Memory of the vocabulary, which no limit counts.
+            itself has is no hit. Those that all compilers of the vocabulary have in common are hits
+            too, but no entries. Nobody waits for one: ``in_flight`` is 0.
+        tokenizer_bytes: Memory of the vocabulary and of the masks that its compilers have in
+            common, which no limit counts.
         states: States of all cached grammars.
         masks: Masks that they keep or refer to.
         cold_walks: Walks over the token trie that were needed for those.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from .bitmask import get_bitmask_shape
+from .common_masks import common_masks
 
 if TYPE_CHECKING:
     from .tokenizer_info import TokenizerInfo
@@ -44,7 +45,9 @@ class Generation:
         mask_words = get_bitmask_shape(1, tokenizer_info.vocab_size)[1]
         self.ledger = _core.ByteLedger()
         self.shared_ledger = _core.ByteLedger()
-        self.shared_masks = _core.SharedMasks(vocabulary, limit_bytes, self.shared_ledger)
+        self.shared_masks = _core.SharedMasks(
+            vocabulary, limit_bytes, self.shared_ledger, common_masks(tokenizer_info)
+        )
         self.mask_table = _core.MaskTable(mask_words, mask_table_bytes)
 
     @property

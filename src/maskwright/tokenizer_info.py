@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from ._core import SharedMasks
+
 __all__ = ["TokenizerInfo", "VocabType"]
 
 
@@ -72,8 +74,16 @@ class TokenizerInfo(TokenizerSources):
         (4, [1], [0])
     """
 
-    __slots__ = ("_core", "_data", "_fingerprint", "_special_token_ids", "_texts")
+    __slots__ = (
+        "_common_masks",
+        "_core",
+        "_data",
+        "_fingerprint",
+        "_special_token_ids",
+        "_texts",
+    )
 
+    _common_masks: SharedMasks | None  # see common_masks.py
     _core: _core.Vocabulary
     _data: VocabularyData
     _fingerprint: str | None
@@ -115,6 +125,7 @@ class TokenizerInfo(TokenizerSources):
         never_text = {*data.special_token_ids, *empty, *padding}
         self._special_token_ids = tuple(sorted(never_text.difference(data.stop_token_ids)))
         self._fingerprint = None
+        self._common_masks = None
         self._texts = None
         self._core = _core.Vocabulary(
             data.tokens,
@@ -122,6 +133,18 @@ class TokenizerInfo(TokenizerSources):
             special_token_ids=list(data.special_token_ids),
             stop_token_ids=list(data.stop_token_ids),
         )
+
+    def _keep_common_masks(self, masks: SharedMasks) -> SharedMasks:
+        """Keep them, unless another thread was faster; return those that are kept."""
+        if self._common_masks is None:
+            self._common_masks = masks
+        return self._common_masks
+
+    @property
+    def _memory_bytes(self) -> int:
+        """Memory of all that depends on the vocabulary alone."""
+        masks = self._common_masks
+        return self._core.memory_bytes + (0 if masks is None else masks.bytes)
 
     @classmethod
     def _from_data(cls, data: VocabularyData) -> Self:

@@ -3,7 +3,7 @@
 Families of related grammars (one bound, one name, one constant, one option apart) are compiled with
 one store of shared masks, and each alone. Matchers of all of them go on in turns, in random order;
 at every step the masks are equal. Stores: without a limit, with one so small that masks go all the
-time, and one that is exchanged on the way, as by `clear_cache`.
+time, one that is exchanged on the way, as by `clear_cache`, and one that lies above another.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,14 @@ class Pair:
         assert self.shared.accept_token(token)
 
 
+def pairs_of(family: list[bytes], tokens: TestVocabulary, store: Any) -> list[Pair]:
+    pairs = []
+    for ir in family:
+        with suppress(MaskwrightError, ValueError):  # no text, or a limit
+            pairs.append(Pair(ir, tokens, store))
+    return pairs
+
+
 def run_family(rng: random.Random, tokens: TestVocabulary, limit: int) -> Counter[str]:
     vocabulary = core_vocabulary(tokens)
     store = CORE.SharedMasks(vocabulary, limit)
@@ -251,6 +260,31 @@ def test_random_families(tokens: str, limit: int) -> None:
     else:
         assert counts["shared_masks"] == 0
     assert (counts["evictions"] > 0) == (0 < limit < 10_000)
+
+
+@pytest.mark.parametrize("limit", [-1, 20_000])
+@pytest.mark.parametrize("tokens", sorted(VOCABULARIES))
+def test_a_store_above_another(tokens: str, limit: int) -> None:
+    """What lies below was walked for grammars of the family, and for their first steps only."""
+    vocabulary = core_vocabulary(VOCABULARIES[tokens])
+    hits = entries = 0
+    for seed in range(N_FAMILIES // 2):
+        rng = random.Random(f"{seed} {limit} above")
+        family = list(random_family(rng))
+        below = CORE.SharedMasks(vocabulary)
+        for pair in pairs_of(family, VOCABULARIES[tokens], below):
+            for _ in range(3):
+                pair.step(rng)
+        store = CORE.SharedMasks(vocabulary, limit, below=below)
+        found = below.counters()
+        pairs = pairs_of(family, VOCABULARIES[tokens], store)
+        for _ in range(N_STEPS * len(pairs)):
+            rng.choice(pairs).step(rng)
+        assert below.counters() == found
+        hits += store.counters()["hits"]
+        entries += store.counters()["entries"]
+    assert hits > 100
+    assert entries > 100
 
 
 @pytest.mark.parametrize("limit", [-1, 20_000])

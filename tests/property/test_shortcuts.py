@@ -2,7 +2,8 @@
 
 Each shortcut is left out on its own and all together, over the corpus and some schemas made for
 them; the oracle holds each time, and the masks along one walk are equal. So it is with masks that
-all grammars before have left in one store, and with those that were stored with the grammar.
+all grammars before have left in one store, with those that all compilers of the vocabulary have in
+common, and with those that were stored with the grammar.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from core_adapter import (
     stored_and_loaded,
 )
 from corpus import compile_source, corpus_cases
+from maskwright.common_masks import compute
 from oracle import Oracle
 from vocabularies import TestVocabulary, make_vocabulary, vocabulary
 
@@ -88,6 +90,12 @@ def shared_masks(tokens: TestVocabulary) -> Any:
     return CORE.SharedMasks(core_vocabulary(tokens))
 
 
+@cache
+def common_masks(tokens: TestVocabulary) -> Any:
+    """What all compilers of a vocabulary have in common."""
+    return compute(core_vocabulary(tokens), tokens.vocab_size)
+
+
 def masks_along(compiled: Any, tokens: TestVocabulary, seed: int) -> list[bytes]:
     """The masks along a random walk, which is the same one where the masks are."""
     rng = random.Random(seed)
@@ -107,6 +115,8 @@ def check(ir: bytes, tokens: TestVocabulary, source: str, seeds: range) -> None:
     with_all = compile_core(ir, tokens)
     ways = {f"without {what}": compile_core(ir, tokens, **left) for what, left in LEFT_OUT.items()}
     ways["with shared masks"] = compile_core(ir, tokens, shared_masks=shared_masks(tokens))
+    common = CORE.SharedMasks(core_vocabulary(tokens), below=common_masks(tokens))
+    ways["with common masks"] = compile_core(ir, tokens, shared_masks=common)
     for way, walked in (("alone", compile_core(ir, tokens)), ("shared", ways["with shared masks"])):
         masks_along(walked, tokens, seeds.start)
         ways[f"with masks stored {way}"] = stored_and_loaded(walked, ir, tokens, masks=True)

@@ -28,6 +28,14 @@ std::vector<Decimal> points_of(const NumberSet& set, bool negative) {
   return values;
 }
 
+// The least power of ten above 2^n, for n divisors that are out and leave some multiples. Of 2^n
+// multiples in a row one at least is left: n progressions that cover so many integers in a row
+// cover all (Crittenden and Vanden Eynden, 1970).
+int64_t places_of_window(const std::vector<Divisor>& excluded) {
+  if (excluded.empty()) return 0;
+  return static_cast<int64_t>(std::to_string(uint64_t{1} << excluded.size()).size());
+}
+
 }  // namespace
 
 NumberSide::NumberSide(const NumberSet& set, bool negative, int32_t min_exponent,
@@ -63,10 +71,10 @@ NumberSide::NumberSide(const NumberSet& set, bool negative, int32_t min_exponent
     most_last_ = first ? most : std::max(most, most_last_);
     most_fraction_ = std::max(most_fraction_, -least_last_ - 1);
   }
-  if (!out.empty() || !points_.is_empty() || !set.divisor()) return;
+  if (!points_.is_empty() || !set.divisor()) return;
   if (intervals_.empty() || intervals_.back().second.kind != Bound::kAboveAll) return;
-  roomy_exponent_ =
-      std::max(set.divisor()->next({}, true).magnitude(), intervals_.back().first.magnitude);
+  roomy_exponent_ = std::max(set.divisor()->next({}, true).magnitude() + places_of_window(out),
+                             intervals_.back().first.magnitude);
 }
 
 NumberSide::Bound NumberSide::bound_of(const Cut& cut) const {

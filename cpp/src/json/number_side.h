@@ -93,7 +93,7 @@ class NumberSide {
   int64_t least_last_ = 0, most_last_ = 0;
   int64_t most_fraction_ = 0;
   // From this power of ten on, every two neighbours have a multiple of the divisor between them,
-  // and are in an endless interval; or kFar.
+  // and one that is not out, and are in an endless interval; or kFar.
   int64_t roomy_exponent_;
 };
 

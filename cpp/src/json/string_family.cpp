@@ -22,6 +22,10 @@ SetId intern_ids(Store& store, std::vector<uint32_t>& ids) {
   return store.intern_set(ids);
 }
 
+bool reads_one_letter(std::span<const Lang::Arc> row) {
+  return row.empty() || (row.size() == 1 && row[0].lo == row[0].hi);
+}
+
 }  // namespace
 
 StringFrames::StringFrames(Store& store, Langs langs, Counted counted)
@@ -330,6 +334,7 @@ StringFrames::Region StringFrames::find_region(const View& at) {
     if (hindered || (at.size() > 1 && item.max != kUnbounded)) continue;
     Lang& lang = langs_(item.lang);
     if (!item.bounded() && lang.reads_everything()) return any_text();
+    if (at.size() > 1 && reads_one_letter(lang.arcs(item.state))) continue;  // of thousands, maybe
     const RegionArcs arcs = [&](uint32_t state) { return lang.arcs(state); };
     const CodeClassOf code_class = [&](auto ranges) { return store_.code_class(ranges); };
     Region found;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <stdexcept>
 #include <thread>
 
 #include "maskwright/support/heap_bytes.h"
@@ -46,9 +47,18 @@ void StartMask::render(std::span<uint32_t> row) const {
 }
 
 SharedMasks::SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes,
-                         std::shared_ptr<ByteLedger> ledger)
-    : vocabulary_(std::move(vocabulary)), limit_bytes_(limit_bytes), seed_(random_seed()) {
+                         std::shared_ptr<ByteLedger> ledger, std::shared_ptr<SharedMasks> below)
+    : vocabulary_(std::move(vocabulary)),
+      limit_bytes_(limit_bytes),
+      seed_(random_seed()),
+      below_(below) {
   charge_.charge_to(std::move(ledger));
+  if (below == nullptr) return;
+  if (below->vocabulary_ != vocabulary_) {
+    throw std::invalid_argument("the masks below are of another vocabulary");
+  }
+  below->freeze();
+  next_number_ = below->next_number_;
 }
 
 std::shared_ptr<SharedMasks> SharedMasks::of_one_grammar(
@@ -60,8 +70,12 @@ std::shared_ptr<SharedMasks> SharedMasks::of_one_grammar(
 
 SharedMaskRef SharedMasks::find(std::span<const uint32_t> key) {
   const uint64_t hash = hash_words(key, seed_);
+  if (SharedMaskRef mask = find_below(key, hash)) {
+    ++hits_;
+    return mask;
+  }
   const auto locked = lock();
-  const auto place = locked ? find_place(key, hash) : Order::iterator{};
+  const auto place = locked ? find_place(key, hash) : Order::const_iterator{};
   if (!locked || place == order_.end()) {
     ++misses_;
     return nullptr;
@@ -81,9 +95,11 @@ SharedMaskRef SharedMasks::list(std::span<const uint32_t> content) {
 SharedMaskRef SharedMasks::keep(std::shared_ptr<SharedMask> mask) {
   std::vector<SharedMaskRef> dropped;  // freed after the lock
   const uint64_t hash = hash_words(mask->key, seed_);
+  if (SharedMaskRef known = find_below(mask->key, hash)) return known;
   const auto locked = lock();
   if (!locked) return nullptr;
   if (const auto place = find_place(mask->key, hash); place != order_.end()) return use(place);
+  if (frozen_) return nullptr;
   const std::size_t bytes = added_bytes(*mask);
   if (!make_room(bytes, dropped)) return nullptr;
   if (mask->key[0] == kListTag) mask->number = next_number_++;
@@ -105,7 +121,20 @@ std::unique_lock<std::mutex> SharedMasks::lock() {
   return locked;
 }
 
-SharedMasks::Order::iterator SharedMasks::find_place(std::span<const uint32_t> key, uint64_t hash) {
+void SharedMasks::freeze() {
+  if (frozen_) return;  // without the mutex, which a forked process may find taken
+  const std::lock_guard locked(mutex_);
+  frozen_ = true;
+}
+
+SharedMaskRef SharedMasks::find_below(std::span<const uint32_t> key, uint64_t hash) const {
+  if (below_ == nullptr) return nullptr;
+  const auto place = below_->find_place(key, hash);
+  return place == below_->order_.end() ? below_->find_below(key, hash) : *place;
+}
+
+SharedMasks::Order::const_iterator SharedMasks::find_place(std::span<const uint32_t> key,
+                                                           uint64_t hash) const {
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     if (std::ranges::equal((*at->second)->key, key)) return at->second;
@@ -113,9 +142,9 @@ SharedMasks::Order::iterator SharedMasks::find_place(std::span<const uint32_t> k
   return order_.end();
 }
 
-SharedMaskRef SharedMasks::use(Order::iterator place) {
+SharedMaskRef SharedMasks::use(Order::const_iterator place) {
   // What belongs to one grammar never goes, and is stored in the order in which it came.
-  if (!belongs_to_one_) order_.splice(order_.end(), order_, place);
+  if (!belongs_to_one_ && !frozen_) order_.splice(order_.end(), order_, place);
   return *place;
 }
 

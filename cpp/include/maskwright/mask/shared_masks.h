@@ -13,6 +13,10 @@
 // entry that some grammar refers to is kept, since letting it go would free nothing. What there is
 // no room for belongs to the grammar that walked it. So the limit holds at every moment.
 //
+// Two levels: a store may lie above another one that is frozen, which keeps what it has and takes
+// nothing more, so that it is read without a lock. What that one has belongs to nobody here, and
+// the numbers of lists go on from its own.
+//
 // Locking: one mutex, taken after a grammar's, and only where that grammar has no mask of its own.
 // Nothing is walked, and no entry freed, under it. Nobody waits long for it, but walks instead: in
 // a forked process the thread that holds it may not be there. Cost: a hash and a comparison of the
@@ -101,9 +105,11 @@ class SharedMasks {
  public:
   static constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
 
-  // `ledger`: counts what is kept; null: nobody does.
+  // `ledger`: counts what is kept; null: nobody does. `below`: null or of the same vocabulary; it
+  // is frozen by this. Raises std::invalid_argument.
   SharedMasks(std::shared_ptr<const Vocabulary> vocabulary, std::size_t limit_bytes,
-              std::shared_ptr<ByteLedger> ledger = nullptr);
+              std::shared_ptr<ByteLedger> ledger = nullptr,
+              std::shared_ptr<SharedMasks> below = nullptr);
 
   // For masks that were stored with a grammar, which counts them as its own. Keys may be those of
   // its rules here.
@@ -119,6 +125,9 @@ class SharedMasks {
   // The list of a content; null if there is no room.
   SharedMaskRef list(std::span<const uint32_t> content);
 
+  // It takes nothing more from now on.
+  void freeze();
+
   StorableMasks all();  // of one grammar
   SharedMaskStats stats() const;
   std::size_t bytes() const { return charge_.bytes(); }
@@ -130,8 +139,9 @@ class SharedMasks {
   static constexpr uint32_t kMaxTries = 100;  // to lock
 
   std::unique_lock<std::mutex> lock();
-  Order::iterator find_place(std::span<const uint32_t> key, uint64_t hash);
-  SharedMaskRef use(Order::iterator place);
+  SharedMaskRef find_below(std::span<const uint32_t> key, uint64_t hash) const;
+  Order::const_iterator find_place(std::span<const uint32_t> key, uint64_t hash) const;
+  SharedMaskRef use(Order::const_iterator place);
   bool make_room(std::size_t bytes, std::vector<SharedMaskRef>& dropped);
   void drop(Order::iterator place);
   std::size_t added_bytes(const SharedMask& mask) const;
@@ -139,6 +149,7 @@ class SharedMasks {
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const std::size_t limit_bytes_;
   const uint64_t seed_;
+  const std::shared_ptr<const SharedMasks> below_;
   std::mutex mutex_;
   Order order_;  // least recently used first
   std::unordered_multimap<uint64_t, Order::iterator> by_hash_;
@@ -146,6 +157,7 @@ class SharedMasks {
   std::size_t entry_bytes_ = 0;
   uint64_t next_number_ = 1;
   bool belongs_to_one_ = false;
+  std::atomic<bool> frozen_ = false;  // neither tables nor order change any more
   std::atomic<std::size_t> entries_ = 0;
   std::atomic<uint64_t> hits_ = 0, misses_ = 0, evictions_ = 0;
   ByteCharge charge_;
