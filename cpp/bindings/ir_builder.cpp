@@ -35,13 +35,23 @@ uint32_t optional_node(const IrBuilder& builder, nb::handle id) {
 
 std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
+uint32_t spelling_flag(const nb::str& number_spelling) {
+  const std::string name = number_spelling.c_str();
+  if (name == "any") return 0;
+  if (name == "decimal") return maskwright::kDecimalNumbers;
+  if (name == "plain") return maskwright::kPlainNumbers;
+  throw std::invalid_argument("number_spelling is \"" + name +
+                              "\"; expected \"any\", \"decimal\" or \"plain\"");
+}
+
 uint32_t json(IrBuilder& builder, nb::handle node, bool any_order, bool any_whitespace, bool strict,
-              nb::handle max_whitespace, const nb::bytes& item_separator,
-              const nb::bytes& key_separator) {
+              const nb::str& number_spelling, nb::handle max_whitespace,
+              const nb::bytes& item_separator, const nb::bytes& key_separator) {
   uint32_t flags = 0;
   if (any_order) flags |= maskwright::kAnyOrder;
   if (any_whitespace) flags |= maskwright::kAnyWhitespace;
   if (strict) flags |= maskwright::kStrict;
+  flags |= spelling_flag(number_spelling);
   const uint32_t limit = max_whitespace.is_none() ? kNone : word(max_whitespace.ptr());
   return builder.json(id_of(node.ptr()), flags, limit, view(item_separator), view(key_separator));
 }
@@ -138,6 +148,9 @@ Args:
     any_whitespace: Free whitespace between JSON's own tokens, never around the root.
     strict: Undeclared members, and items after a prefix, are refused where no schema that applies
         says otherwise.
+    number_spelling: ``"any"``: as JSON has it; ``"decimal"``: without exponent, and without a
+        fraction where all numbers are integers by their type or list; ``"plain"``: each number in
+        one way, without exponent, zeros at the end of a fraction, or -0.
     max_whitespace: With ``any_whitespace``: bytes at one place at most; None: no bound.
     item_separator: Without ``any_whitespace``: what stands between items and members.
     key_separator: Without ``any_whitespace``: what stands between a key and its value.
@@ -164,14 +177,16 @@ void register_ir_builder(nb::module_& m) {
            "Raises:\n    ValueError: It holds rules, tokens or schemas.");
   nb::class_<IrBuilder>(m, "IrBuilder", "Writes an IR buffer; maskwright.ir.Builder completes it.")
       .def(nb::init<>())
-      .def("json", &json, nb::arg("node"), nb::kw_only(), nb::arg("any_order") = false,
-           nb::arg("any_whitespace") = true, nb::arg("strict") = true,
-           nb::arg("max_whitespace").none() = nb::none(),
-           nb::arg("item_separator") = nb::bytes(","), nb::arg("key_separator") = nb::bytes(":"),
-           nb::sig("def json(self, node: int, *, any_order: bool = False, any_whitespace: bool = "
-                   "True, strict: bool = True, max_whitespace: int | None = None, item_separator: "
-                   "bytes = b',', key_separator: bytes = b':') -> int"),
-           kJsonDoc)
+      .def(
+          "json", &json, nb::arg("node"), nb::kw_only(), nb::arg("any_order") = false,
+          nb::arg("any_whitespace") = true, nb::arg("strict") = true,
+          nb::arg("number_spelling") = nb::str("any"),
+          nb::arg("max_whitespace").none() = nb::none(), nb::arg("item_separator") = nb::bytes(","),
+          nb::arg("key_separator") = nb::bytes(":"),
+          nb::sig("def json(self, node: int, *, any_order: bool = False, any_whitespace: bool = "
+                  "True, strict: bool = True, number_spelling: str = 'any', max_whitespace: int | "
+                  "None = None, item_separator: bytes = b',', key_separator: bytes = b':') -> int"),
+          kJsonDoc)
       .def("any", &IrBuilder::any, "Any value.")
       .def("never", &IrBuilder::never, "No value.")
       .def("types", &types, nb::arg("mask"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 
 namespace maskwright::test {
@@ -121,11 +122,45 @@ bool is_everything(const NumberSpec& spec) {
          spec.excluded.empty();
 }
 
+bool is_plain(const std::string& text) {
+  if (text == "-0" || text.find_first_of("eE") != std::string::npos) return false;
+  return text.find('.') == std::string::npos || text.back() != '0';
+}
+
+// Of its divisors alone.
+bool has_integer_divisor(const NumberSpec& spec) {
+  constexpr int64_t kOne = 10000;
+  int64_t common = spec.integer ? kOne : 1;
+  for (const std::string& text : spec.multiples_of) {
+    Value divisor = value_of(text);
+    for (divisor.exponent += 4; divisor.exponent > 0; --divisor.exponent) divisor.units *= 10;
+    for (; divisor.exponent < 0; ++divisor.exponent) divisor.units /= 10;
+    common = std::lcm(common, divisor.units);
+  }
+  return common % kOne == 0;
+}
+
+// All its numbers are integers, as its divisors or its list say.
+bool names_integers(const NumberSpec& spec) {
+  if (!spec.has_values) return has_integer_divisor(spec);
+  NumberSpec in_any_spelling = spec;
+  in_any_spelling.spelling = NumberSpelling::kAny;
+  return std::all_of(spec.values.begin(), spec.values.end(), [&](const std::string& text) {
+    return is_multiple(value_of(text), {1, 0, 0}) || !satisfies(in_any_spelling, text);
+  });
+}
+
+bool is_spelled(const NumberSpec& spec, const std::string& text) {
+  if (spec.spelling == NumberSpelling::kAny) return true;
+  if (spec.spelling == NumberSpelling::kPlain || names_integers(spec)) return is_plain(text);
+  return text.find_first_of("eE") == std::string::npos;
+}
+
 }  // namespace
 
 bool satisfies(const NumberSpec& spec, const std::string& text) {
   const auto parsed = Parser(text).run();
-  if (!parsed) return false;
+  if (!parsed || !is_spelled(spec, text)) return false;
   if (is_everything(spec)) return true;
   const Value value = *parsed;
   if (value.written < -400 || value.written > 400) return false;
@@ -158,7 +193,9 @@ NumberRange between(const std::string& lo, const std::string& hi) {
 }
 
 std::string describe(const NumberSpec& spec) {
-  std::string out = spec.integer ? "integer" : "";
+  static const std::array<const char*, 3> spellings{"", "decimal ", "plain "};
+  std::string out = spellings[static_cast<std::size_t>(spec.spelling)];
+  out += spec.integer ? "integer" : "";
   out += spec.fractional ? "fractional" : "";
   const auto ranges = [&](const char* name, const std::vector<NumberRange>& list) {
     for (const NumberRange& range : list) {

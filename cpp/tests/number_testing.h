@@ -13,8 +13,8 @@ namespace maskwright::test {
 inline constexpr std::size_t kMaxLength = 17;
 
 // Is the text a JSON number that satisfies the specification, with an exponent of -400 to 400 if
-// it specifies anything? In 64-bit arithmetic, independent of the code under test; bounds and
-// divisors have at most five digits, texts at most kMaxLength beside zeros at the end.
+// it specifies anything of the value? In 64-bit arithmetic, independent of the code under test;
+// bounds and divisors have at most five digits, texts at most kMaxLength beside zeros at the end.
 bool satisfies(const NumberSpec& spec, const std::string& text);
 
 NumberRange at_most(const std::string& hi);

@@ -149,6 +149,97 @@ TEST_CASE("random specifications, all short texts") {
   CHECK(accepted > 10000);
 }
 
+TEST_CASE("random specifications in other spellings, all short texts") {
+  uint32_t accepted = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    CAPTURE(seed);
+    test::Specs specs(seed / 2);
+    NumberSpec spec = specs.next();
+    spec.spelling = seed % 2 == 0 ? NumberSpelling::kPlain : NumberSpelling::kDecimal;
+    CAPTURE(test::describe(spec));
+    const std::string digits = seed % 3 == 0 ? "0125" : (seed % 3 == 1 ? "057" : "0139");
+    Fixture fixture;
+    Comparison comparison(spec, fixture.lang(spec), "-.e" + digits, 6);
+    comparison.run();
+    accepted += comparison.accepted();
+    Fixture lacking(bytes_of("-." + digits));
+    Comparison(spec, lacking.lang(spec), "-." + digits, 5).run();
+  }
+  CHECK(accepted > 10000);
+}
+
+TEST_CASE("plain spelling is one spelling of each number") {
+  Fixture fixture;
+  NumberSpec spec;
+  spec.spelling = NumberSpelling::kPlain;
+  Lang& any = fixture.lang(spec);
+  Comparison(spec, any, "-01.e", 7).run();
+  for (const char* text : {"0", "10", "-0.5", "1000000000000000000000.000000000001"}) {
+    CHECK(matches(any, text));
+  }
+  for (const char* text : {"-0", "1.0", "0.0", "-0.0", "1e5", "1E5", "0.50", "1."}) {
+    CHECK_FALSE(matches(any, text));
+  }
+  CHECK(walk(any, "1.000") != kDeadLang);
+  CHECK_FALSE(fixture.table.is_any_number(fixture.table.number(spec)));
+  spec.spelling = NumberSpelling::kDecimal;
+  CHECK_FALSE(fixture.table.is_any_number(fixture.table.number(spec)));
+  CHECK(matches(fixture.lang(spec), "-1.50"));
+  CHECK_FALSE(matches(fixture.lang(spec), "1e5"));
+  spec.spelling = NumberSpelling::kPlain;
+  spec.has_values = true;
+  spec.values = {"1e300", "-25e-2"};
+  CHECK(matches(fixture.lang(spec), "1" + std::string(300, '0')));
+  CHECK(matches(fixture.lang(spec), "-0.25"));
+  CHECK(walk(fixture.lang(spec), "1" + std::string(300, '0') + ".") == kDeadLang);
+}
+
+TEST_CASE("a zero of a plain fraction is written only if a number goes on with it") {
+  Fixture fixture;
+  NumberSpec spec;
+  spec.spelling = NumberSpelling::kPlain;
+  spec.multiples_of = {"0.1"};
+  CHECK(walk(fixture.lang(spec), "1.0") == kDeadLang);
+  CHECK(walk(fixture.lang(spec), "-0.0") == kDeadLang);
+  spec.multiples_of = {"0.25"};
+  CHECK(walk(fixture.lang(spec), "1.0") == kDeadLang);
+  spec.multiples_of = {"0.01"};
+  CHECK(walk(fixture.lang(spec), "1.0") != kDeadLang);
+  spec.integer = true;
+  CHECK(walk(fixture.lang(spec), "1.") == kDeadLang);
+  spec = {};
+  spec.spelling = NumberSpelling::kPlain;
+  spec.within = {test::between("0.5", "0.5")};
+  CHECK(walk(fixture.lang(spec), "0.") != kDeadLang);
+  CHECK(walk(fixture.lang(spec), "0.50") == kDeadLang);
+  spec.within = {test::between("1", "1.05")};
+  CHECK(walk(fixture.lang(spec), "1.0") != kDeadLang);
+  CHECK(walk(fixture.lang(spec), "1.1") == kDeadLang);
+  spec.within = {test::between("0", "0")};
+  CHECK(walk(fixture.lang(spec), "-") == kDeadLang);
+  CHECK(matches(fixture.lang(spec), "0"));
+}
+
+TEST_CASE("plain numbers without some values, and among some") {
+  Fixture fixture;
+  NumberSpec spec;
+  spec.spelling = NumberSpelling::kPlain;
+  const LangId any = fixture.table.number(spec);
+  const std::vector<std::string> one{"1"};
+  const auto without = fixture.table.number_without(any, one);
+  CHECK_FALSE(matches(*without, "1"));
+  CHECK(matches(*without, "1.5"));
+  CHECK_FALSE(matches(*without, "1.50"));
+  const auto among = fixture.table.number_among(any, one);
+  CHECK(matches(*among, "1"));
+  CHECK(walk(*among, "1.") == kDeadLang);
+  // Of decimals that are no integers 1.0 is one, also where it is alone.
+  spec.spelling = NumberSpelling::kDecimal;
+  const auto alone = fixture.table.number_among(fixture.table.number(spec), one);
+  CHECK(matches(*alone, "1.0"));
+  CHECK_FALSE(matches(*alone, "10e-1"));
+}
+
 TEST_CASE("numbers at the ends of the exponents") {
   uint32_t accepted = 0;
   for (uint32_t seed = 0; seed < 120; ++seed) {

@@ -29,7 +29,7 @@ class IrBuilder:
 
     def __init__(self) -> None: ...
 
-    def json(self, node: int, *, any_order: bool = False, any_whitespace: bool = True, strict: bool = True, max_whitespace: int | None = None, item_separator: bytes = b',', key_separator: bytes = b':') -> int:
+    def json(self, node: int, *, any_order: bool = False, any_whitespace: bool = True, strict: bool = True, number_spelling: str = 'any', max_whitespace: int | None = None, item_separator: bytes = b',', key_separator: bytes = b':') -> int:
         """
         A JSON value that is valid under the schema node.
 
@@ -39,6 +39,9 @@ class IrBuilder:
             any_whitespace: Free whitespace between JSON's own tokens, never around the root.
             strict: Undeclared members, and items after a prefix, are refused where no schema that applies
                 says otherwise.
+            number_spelling: ``"any"``: as JSON has it; ``"decimal"``: without exponent, and without a
+                fraction where all numbers are integers by their type or list; ``"plain"``: each number in
+                one way, without exponent, zeros at the end of a fraction, or -0.
             max_whitespace: With ``any_whitespace``: bytes at one place at most; None: no bound.
             item_separator: Without ``any_whitespace``: what stands between items and members.
             key_separator: Without ``any_whitespace``: what stands between a key and its value.

@@ -15,6 +15,8 @@ from .grammar import Grammar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
+    from .ir.format import NumberSpelling
+
 __all__ = [
     "KINDS",
     "CompileRequest",
@@ -53,6 +55,7 @@ def json_schema_request(
     strict_mode: bool = True,
     max_whitespace_cnt: int | None = None,
     any_order: bool = False,
+    number_spelling: NumberSpelling = "any",
     assert_format: bool = True,
     dialect: str | None = None,
     registry: Mapping[str, Any] | None = None,
@@ -67,6 +70,7 @@ def json_schema_request(
         "strict_mode": strict_mode,
         "max_whitespace_cnt": max_whitespace_cnt,
         "any_order": any_order,
+        "number_spelling": number_spelling,
         "assert_format": assert_format,
         "dialect": dialect,
         "registry": None if registry is None else dict(registry),
@@ -95,11 +99,16 @@ def json_schema_request(
     return CompileRequest(key, make_grammar, locate)
 
 
-def builtin_json_request(source: None = None) -> CompileRequest:
+def builtin_json_request(
+    source: None = None, *, number_spelling: NumberSpelling = "any"
+) -> CompileRequest:
     """Return the request for the grammar of any JSON value, which has no source."""
     if source is not None:
         raise TypeError(f"source is a {type(source).__name__}; expected None for builtin_json")
-    return CompileRequest(("builtin-json",), Grammar.builtin_json_grammar)
+    return CompileRequest(
+        _exact_key("builtin-json", None, number_spelling),
+        lambda: Grammar.builtin_json_grammar(number_spelling=number_spelling),
+    )
 
 
 def regex_request(regex: str) -> CompileRequest:

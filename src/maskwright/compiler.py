@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from .computation import Computation
     from .grammar import Grammar
+    from .ir.format import NumberSpelling
     from .tokenizer_info import TokenizerInfo
 
 
@@ -193,6 +194,7 @@ class GrammarCompiler:
         strict_mode: bool = True,
         max_whitespace_cnt: int | None = None,
         any_order: bool = False,
+        number_spelling: NumberSpelling = "any",
         assert_format: bool = True,
         dialect: str | None = None,
         registry: Mapping[str, Any] | None = None,
@@ -210,6 +212,7 @@ class GrammarCompiler:
             strict_mode: See there.
             max_whitespace_cnt: See there.
             any_order: See there.
+            number_spelling: See there.
             assert_format: See there.
             dialect: See there.
             registry: See there.
@@ -228,6 +231,7 @@ class GrammarCompiler:
                 strict_mode=strict_mode,
                 max_whitespace_cnt=max_whitespace_cnt,
                 any_order=any_order,
+                number_spelling=number_spelling,
                 assert_format=assert_format,
                 dialect=dialect,
                 registry=registry,
@@ -236,9 +240,11 @@ class GrammarCompiler:
             )
         )
 
-    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+    def compile_builtin_json_grammar(
+        self, *, number_spelling: NumberSpelling = "any"
+    ) -> CompiledGrammar:
         """Compile the grammar of any JSON value; see `Grammar.builtin_json_grammar`."""
-        return self._compile(builtin_json_request())
+        return self._compile(builtin_json_request(number_spelling=number_spelling))
 
     def compile_regex(self, regex: str) -> CompiledGrammar:
         """Compile a regular expression that the whole text must match.

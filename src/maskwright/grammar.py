@@ -16,6 +16,8 @@ from .errors import GrammarError, how_to_read
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .ir.format import NumberSpelling
+
 __all__ = ["Grammar"]
 
 
@@ -69,6 +71,7 @@ class Grammar:
         max_whitespace_cnt: int | None = None,
         print_converted_ebnf: bool = False,
         any_order: bool = False,
+        number_spelling: NumberSpelling = "any",
         assert_format: bool = True,
         dialect: str | None = None,
         registry: Mapping[str, Any] | None = None,
@@ -94,6 +97,11 @@ class Grammar:
             max_whitespace_cnt: Bytes of whitespace at one place at most; None: 256.
             print_converted_ebnf: Print the grammar to standard output.
             any_order: Members may come in any order; else declared ones first, in that order.
+            number_spelling: ``"any"``: numbers as JSON has them, so ``150.0E-1`` for 15.
+                ``"decimal"``: no exponents; and where only integers may come, by ``type``,
+                ``multipleOf``, ``const`` or ``enum``, no fractions. ``"plain"``: one spelling for
+                each number: no exponent, no zeros at the end of a fraction, no ``-0``. A model
+                that begins to write ``4.0`` must then write another number.
             assert_format: ``format`` constrains; else it is an annotation.
             dialect: The draft of a schema without ``$schema``, such as ``"draft7"``; None: 2020-12
                 plus the older spellings that do not contradict it.
@@ -128,6 +136,7 @@ class Grammar:
             strict_mode=strict_mode,
             max_whitespace_cnt=max_whitespace_cnt,
             any_order=any_order,
+            number_spelling=number_spelling,
             assert_format=assert_format,
             dialect=dialect,
             registry=registry,
@@ -178,17 +187,20 @@ class Grammar:
         return grammar
 
     @classmethod
-    def builtin_json_grammar(cls) -> Grammar:
+    def builtin_json_grammar(cls, *, number_spelling: NumberSpelling = "any") -> Grammar:
         """Make the grammar of any JSON value.
 
         Members may have any key and come in any order. Whitespace between two tokens is at most 256
         bytes, and there is none around the value.
 
+        Args:
+            number_spelling: As for `from_json_schema`.
+
         Example:
             >>> Grammar.builtin_json_grammar().certificate.narrowed
             ('whitespace: at most 256 bytes between two tokens',)
         """
-        return cls.from_json_schema(True, strict_mode=False)
+        return cls.from_json_schema(True, strict_mode=False, number_spelling=number_spelling)
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:

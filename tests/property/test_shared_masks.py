@@ -39,6 +39,7 @@ OPTIONS: dict[str, list[Any]] = {
     "strict_mode": [True, False],
     "max_whitespace_cnt": [None, 0, 1, 3],
     "any_whitespace": [True, True, False],
+    "number_spelling": ["any", "any", "decimal", "plain"],
 }
 
 

@@ -39,6 +39,8 @@ Readings. Where the format leaves something open, the reference reads it like th
 10. *Duplicate keys* are refused, all of them (``DuplicateKeys.ALL``, the default), or only those
     that some OBJECT or REQUIRED node at the location names (``DuplicateKeys.DECLARED``).
 11. A *structured constant* of an ENUM is judged by its node like any other, strictness included.
+12. *Decimals* have no exponents; where the divisors at a location, or the values of an ENUM
+    that are valid there, are integers, they are plain. *Plain* numbers have one spelling each.
 """
 
 from __future__ import annotations

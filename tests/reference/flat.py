@@ -120,6 +120,8 @@ def _expression_fields(kind: str, w: _Words) -> dict[str, Any]:
         "any_order": bool(flags & 1),
         "any_whitespace": bool(flags & 2),
         "strict": bool(flags & 4),
+        "decimal_numbers": bool(flags & 8),
+        "plain_numbers": bool(flags & 16),
         "max_whitespace": max_whitespace,
         "item_separator": w.blob(),
         "key_separator": w.blob(),

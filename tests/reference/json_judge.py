@@ -12,12 +12,13 @@ Cost: linear in the text times the cases, for every byte; strings search their a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 
 from .alphabet import Alphabet
 from .flat import Expression, FlatIr
 from .intervals import SCALARS, Ranges, contains, members
-from .json_number import can_become, is_valid
+from .json_number import NumberSet, can_become, is_valid
 from .json_schema_graph import Case, Conjunction, Graph
 from .json_text import (
     HOLE,
@@ -74,6 +75,8 @@ class JsonJudge:
         )
         self._root: Conjunction = (json.node,)
         self._any_order = json.any_order
+        self._plain_numbers = json.plain_numbers
+        self._decimal_numbers = json.decimal_numbers
         self._duplicates = duplicates
         self._graph = Graph(ir, strict=json.strict)
         self._alphabet = Alphabet(usable)
@@ -127,7 +130,7 @@ class JsonJudge:
         if isinstance(value, Word):
             return value.closed and case.allows_word(value.name)
         if isinstance(value, Number):
-            return case.allows_type("number") and is_valid(value.text, case.numbers())
+            return case.allows_type("number") and is_valid(value.text, self._numbers(case))
         if isinstance(value, String):
             return value.closed and case.allows_type("string") and _string_valid(value, case)
         if isinstance(value, Array):
@@ -139,6 +142,11 @@ class JsonJudge:
                 and self._members_valid(value, case, applies)
             )
         return False
+
+    def _numbers(self, case: Case) -> NumberSet:
+        numbers = case.numbers()
+        plain = self._plain_numbers or (self._decimal_numbers and numbers.only_integers)
+        return replace(numbers, plain=plain, decimal=self._decimal_numbers and not plain)
 
     def _items_valid(self, array: Array, case: Case) -> bool:
         low, high = case.item_counts()
@@ -190,7 +198,7 @@ class JsonJudge:
             if value.closed:
                 return self._is_valid(value, case, applies)
             return case.allows_type("number") and can_become(
-                value.text, case.numbers(), self._alphabet.usable
+                value.text, self._numbers(case), self._alphabet.usable
             )
         if value.closed:
             return self._is_valid(value, case, applies)

@@ -7,6 +7,9 @@ question is whether such an interval meets the bounds in a multiple of what is a
 far from all numbers named behave as their neighbours do, so few j matter. If the vocabulary lacks
 digits, those that it has are tried one by one. An exponent that was begun is tried to its end.
 
+In plain spelling there is no exponent, and what follows a fraction makes another number of it: the
+numbers strictly between 1.5 and 1.6.
+
 Cost: the digits of the bounds, and of the text; exponential in them if digits are lacking.
 """
 
@@ -15,7 +18,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -47,10 +51,19 @@ class NumberSet:
     highs: tuple[Bound, ...] = ()
     values: frozenset[Fraction] | None = None
     divisors: tuple[Fraction, ...] = ()
+    plain: bool = False
+    decimal: bool = False
 
     @property
     def any_spelling(self) -> bool:
         return self == NumberSet(False)
+
+    @property
+    def only_integers(self) -> bool:
+        """Whether all are integers, as divisors or the list say."""
+        if self.values is not None:
+            return all(value.denominator == 1 for value in self.values if self.holds(value))
+        return self.divisor is not None and self.divisor.denominator == 1
 
     @property
     def divisor(self) -> Fraction | None:
@@ -114,6 +127,10 @@ def is_valid(text: str, allowed: NumberSet) -> bool:
     """Whether a complete number is in the set, in a spelling that is allowed."""
     if not is_complete_number(text):
         return False
+    if allowed.decimal:
+        return not _has_exponent(text) and is_valid(text, replace(allowed, decimal=False))
+    if allowed.plain:
+        return text == plain_spelling(text) and allowed.holds(Fraction(text))
     if allowed.any_spelling:
         return True
     begun = _WITH_EXPONENT.fullmatch(text)
@@ -124,11 +141,31 @@ def is_valid(text: str, allowed: NumberSet) -> bool:
     return size <= _MAX_EXPONENT and allowed.holds(_scaled(mantissa, int(f"{sign}{size}")))
 
 
+def _has_exponent(text: str) -> bool:
+    return "e" in text.lower()
+
+
+def plain_spelling(text: str) -> str:
+    """The one plain spelling of a number."""
+    spelled = format(Decimal(text), "f")
+    if "." in spelled:
+        spelled = spelled.rstrip("0").rstrip(".")
+    return "0" if spelled == "-0" else spelled
+
+
 @lru_cache(maxsize=100_000)
 def can_become(text: str, allowed: NumberSet, usable: frozenset[int]) -> bool:
     """Whether some completion of ``text`` (may be empty) by usable bytes is valid."""
     if allowed.any_spelling:
         return is_complete_number(text) or bool(usable & _DIGITS)
+    if allowed.decimal:
+        spelling = usable - frozenset(b"eE")
+        return not _has_exponent(text) and can_become(
+            text, replace(allowed, decimal=False), spelling
+        )
+    if allowed.plain:
+        most = len(text) + (0 if usable >= _SPELLING else 2 * allowed.scale() + 4)
+        return _becomes_plain(text, allowed, usable, most)
     begun = _WITH_EXPONENT.fullmatch(text)
     if begun is not None:
         mantissa, sign, digits = begun.groups()
@@ -137,6 +174,57 @@ def can_become(text: str, allowed: NumberSet, usable: frozenset[int]) -> bool:
     if usable >= _SPELLING:
         return _reaches(text, allowed, usable)
     return _search(text, allowed, usable, len(text) + 2 * allowed.scale() + 4)
+
+
+def _becomes_plain(text: str, allowed: NumberSet, usable: frozenset[int], most: int) -> bool:
+    if _MANTISSA.fullmatch(text) is None:
+        return False
+    if is_valid(text, allowed):
+        return True
+    if not any(_meets_beyond(text, sign, allowed) for sign in _signs(text, usable)):
+        return False
+    if usable >= _SPELLING:
+        return True
+    following = (text + chr(byte) for byte in sorted(usable & (_SPELLING | frozenset(b"-"))))
+    return len(text) < most and any(
+        _becomes_plain(longer, allowed, usable, most) for longer in following
+    )
+
+
+def _signs(text: str, usable: frozenset[int]) -> tuple[int, ...]:
+    if text:
+        return (-1,) if text.startswith("-") else (1,)
+    return (1, -1) if ord("-") in usable else (1,)
+
+
+def _meets_beyond(text: str, sign: int, allowed: NumberSet) -> bool:
+    """Whether some number that is not zero, and none that a fraction was read to, goes on so."""
+    whole, point, decimals = text.lstrip("-").partition(".")
+    if not whole:
+        low = Bound(Fraction(0), True)
+        return _meets_signed(sign, allowed, low, None) or (not text and allowed.holds(Fraction(0)))
+    digits = int(whole + decimals)
+    fixed = bool(point) or not digits
+    powers = range(1) if fixed else range(allowed.scale() + len(text) + 4)
+    unit = Fraction(1, 10 ** len(decimals))
+    return any(
+        _meets_signed(
+            sign,
+            allowed,
+            Bound(digits * unit * 10**power, fixed),
+            Bound((digits + 1) * unit * 10**power, True),
+        )
+        for power in powers
+    )
+
+
+def _meets_signed(sign: int, allowed: NumberSet, low: Bound | None, high: Bound | None) -> bool:
+    if sign > 0:
+        return allowed.meets(low, high)
+    mirrored = [
+        None if bound is None else Bound(-bound.value, bound.exclusive) for bound in (high, low)
+    ]
+    return allowed.meets(*mirrored)
 
 
 def _scaled(mantissa: str, exponent: int) -> Fraction:

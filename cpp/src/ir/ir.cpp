@@ -251,7 +251,11 @@ class IrParser {
 
   void check_json() {
     node_id();
-    if (next() > 7) fail("unknown JSON flags");
+    const uint32_t flags = next();
+    if (flags > 31) fail("unknown JSON flags");
+    if ((flags & kDecimalNumbers) != 0 && (flags & kPlainNumbers) != 0) {
+      fail("two spellings of numbers");
+    }
     next();
     if (ref().empty() || ref().empty()) fail("an empty JSON separator");
   }

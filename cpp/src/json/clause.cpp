@@ -131,7 +131,7 @@ void ClauseTable::resolve(uint32_t options, const Leaves& sorted, Clause& clause
     clause.literals |= sorted.literals & (kEnumFalse | kEnumTrue);
   }
   if ((sorted.types & kStringType) != 0) resolve_string(sorted, clause);
-  if ((sorted.types & (kInteger | kNumberType)) != 0) resolve_number(sorted, clause);
+  if ((sorted.types & (kInteger | kNumberType)) != 0) resolve_number(options, sorted, clause);
   if ((sorted.types & kArrayType) != 0) clause.array = resolve_array(options, sorted);
   if ((sorted.types & kObjectType) != 0) clause.object = resolve_object(options, sorted);
 }

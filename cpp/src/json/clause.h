@@ -139,7 +139,7 @@ class ClauseTable {
   void sort_out_derived(uint32_t word, Leaves& out) const;
   void resolve(uint32_t options, const Leaves& sorted, Clause& clause);
   void resolve_string(const Leaves& leaves, Clause& clause);
-  void resolve_number(const Leaves& leaves, Clause& clause);
+  void resolve_number(uint32_t options, const Leaves& leaves, Clause& clause);
   uint32_t resolve_array(uint32_t options, const Leaves& leaves);
   uint32_t resolve_object(uint32_t options, const Leaves& leaves);
   std::vector<LangId> name_languages(uint32_t options, std::span<const uint32_t> words);

@@ -27,8 +27,9 @@ std::string divisor_of(const Ir& ir, uint32_t node) {
 
 }  // namespace
 
-void ClauseTable::resolve_number(const Leaves& leaves, Clause& clause) {
+void ClauseTable::resolve_number(uint32_t options, const Leaves& leaves, Clause& clause) {
   NumberSpec spec;
+  spec.spelling = options_.get(options).numbers;
   spec.integer = (leaves.types & kNumberType) == 0;
   spec.fractional = (leaves.types & kInteger) == 0;
   for (const uint32_t node : leaves.numbers) spec.within.push_back(range_of(ir_, node));

@@ -7,6 +7,7 @@
 #include "maskwright/json/lang.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -67,6 +68,9 @@ struct LangTable::Impl {
 
   TermId any_term() { return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone); }
 
+  std::unique_ptr<TableLang> make_number(const NumberSpec& spec) const {
+    return make_number_lang(std::make_shared<const NumberSet>(spec), spec.spelling, ascii, limits);
+  }
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> intersect_searches(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> filter(std::size_t literal_list, const std::vector<LangId>& ids);
@@ -254,28 +258,47 @@ LangId LangTable::complement(LangId lang) {
   });
 }
 
-LangId LangTable::number(const NumberSpec& spec) {
-  auto set = std::make_shared<const NumberSet>(spec);
-  const std::string key = set->key();
+namespace {
+
+std::string spelling_key(NumberSpelling spelling) {
+  if (spelling == NumberSpelling::kAny) return "";
+  return spelling == NumberSpelling::kPlain ? "plain " : "decimal ";
+}
+
+}  // namespace
+
+LangId LangTable::number(const NumberSpec& asked) {
+  auto set = std::make_shared<const NumberSet>(asked);
+  NumberSpec spec = asked;
+  if (spec.spelling == NumberSpelling::kDecimal && set->only_integers()) {
+    spec.spelling = NumberSpelling::kPlain;
+  }
+  const std::string key = spelling_key(spec.spelling) + set->key();
   const auto found = impl_->numbers_by_key.find(key);
   if (found != impl_->numbers_by_key.end()) return found->second;
-  const LangId id = impl_->add(langs_, make_number_lang(set, impl_->ascii, impl_->limits));
+  const LangId id =
+      impl_->add(langs_, make_number_lang(set, spec.spelling, impl_->ascii, impl_->limits));
   impl_->numbers_by_key.emplace(key, id);
-  impl_->numbers.emplace(id, Impl::Number{spec, std::move(set)});
+  impl_->numbers.emplace(id, Impl::Number{std::move(spec), std::move(set)});
   return id;
 }
 
 std::vector<LangId> LangTable::join_numbers(std::span<const LangId> numbers) {
   std::vector<LangId> joined;
-  NumberSpec list;
-  list.has_values = true;
+  std::map<NumberSpelling, NumberSpec> lists;
   for (const LangId id : numbers) {
-    const NumberSet& set = *impl_->numbers.at(id).set;
-    if (!set.has_values()) joined.push_back(id);
-    for (const Decimal& value : set.values()) list.values.push_back(canonical_text(value));
+    const auto& [spec, set] = impl_->numbers.at(id);
+    if (!set->has_values()) {
+      joined.push_back(id);
+      continue;
+    }
+    NumberSpec& list = lists[spec.spelling];
+    list.has_values = true;
+    list.spelling = spec.spelling;
+    for (const Decimal& value : set->values()) list.values.push_back(canonical_text(value));
   }
-  if (joined.size() + 1 >= numbers.size()) return {numbers.begin(), numbers.end()};
-  joined.push_back(number(list));
+  if (joined.size() + lists.size() >= numbers.size()) return {numbers.begin(), numbers.end()};
+  for (const auto& [spelling, list] : lists) joined.push_back(number(list));
   return joined;
 }
 
@@ -307,7 +330,7 @@ std::unique_ptr<Lang> LangTable::number_without(LangId number,
                                                 std::span<const std::string> values) const {
   NumberSpec spec = impl_->numbers.at(number).spec;
   spec.excluded.insert(spec.excluded.end(), values.begin(), values.end());
-  return make_number_lang(std::make_shared<const NumberSet>(spec), impl_->ascii, impl_->limits);
+  return impl_->make_number(spec);
 }
 
 std::unique_ptr<Lang> LangTable::number_among(LangId number,
@@ -322,11 +345,12 @@ std::unique_ptr<Lang> LangTable::number_among(LangId number,
   }
   spec.has_values = true;
   spec.values = std::move(kept);
-  return make_number_lang(std::make_shared<const NumberSet>(spec), impl_->ascii, impl_->limits);
+  return impl_->make_number(spec);
 }
 
 bool LangTable::is_any_number(LangId number) const {
-  return impl_->numbers.at(number).set->is_everything();
+  const Impl::Number& known = impl_->numbers.at(number);
+  return known.set->is_everything() && known.spec.spelling == NumberSpelling::kAny;
 }
 
 }  // namespace maskwright

@@ -5,8 +5,10 @@
 
 namespace maskwright::langs {
 
-NumberAlphabet::NumberAlphabet(std::span<const CodeRange> ascii) {
-  static constexpr std::string_view kNumberChars = "+-.0123456789Ee";
+NumberAlphabet::NumberAlphabet(std::span<const CodeRange> ascii, bool exponents) {
+  static constexpr std::string_view kAll = "+-.0123456789Ee";
+  static constexpr std::string_view kWithoutExponents = "-.0123456789";
+  const std::string_view kNumberChars = exponents ? kAll : kWithoutExponents;
   for (const char c : kNumberChars) {
     if (contains(ascii, static_cast<uint8_t>(c))) chars += c;
   }

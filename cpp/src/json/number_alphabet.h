@@ -22,7 +22,7 @@ struct NumberAlphabet {
   int32_t min = 0, max = 0;  // of exponents
   ExponentSet written;       // exponents that can be written
 
-  explicit NumberAlphabet(std::span<const CodeRange> ascii);
+  NumberAlphabet(std::span<const CodeRange> ascii, bool exponents);
   bool has(char c) const { return chars.find(c) != std::string::npos; }
   std::size_t memory_bytes() const { return heap_bytes(chars, written); }
 };

@@ -29,19 +29,18 @@ enum class Phase : uint8_t {
   kWhole,
   kDot,
   kFraction,
+  kFractionZero,  // of plain numbers: the fraction ends with a zero so far
   kE,
   kExponentSign,
   kExponent,
 };
 
-bool may_end(Phase phase) {
-  return phase == Phase::kZero || phase == Phase::kWhole || phase == Phase::kFraction;
-}
-
 class NumberLang final : public TableLang {
  public:
-  NumberLang(std::shared_ptr<const NumberSet> set, NumberAlphabet alphabet)
+  NumberLang(std::shared_ptr<const NumberSet> set, NumberSpelling spelling, NumberAlphabet alphabet)
       : set_(std::move(set)),
+        spelling_(spelling),
+        plain_(spelling == NumberSpelling::kPlain),
         alphabet_(std::move(alphabet)),
         sides_{NumberSide(*set_, false, alphabet_.min, alphabet_.max),
                NumberSide(*set_, true, alphabet_.min, alphabet_.max)} {
@@ -60,6 +59,7 @@ class NumberLang final : public TableLang {
   bool append_rest(uint32_t state, SharedKey& key) override {
     const std::vector<uint32_t> words = words_of(states_[state].content);
     key.add(RestKind::kNumber);
+    key.add(static_cast<uint32_t>(spelling_));
     key.add_text(set_->key());
     key.add(static_cast<uint32_t>(words.size()));
     key.add(words);
@@ -98,6 +98,7 @@ class NumberLang final : public TableLang {
 
   uint32_t intern(Content content, uint32_t parent, char last);
   std::vector<uint32_t> words_of(const Content& content) const;
+  bool may_end(const Content& content) const;
   bool step(const State& state, char c, Content& next) const;
   bool step_mantissa(const State& state, char c, Content& next) const;
   bool step_exponent(char c, Content& next) const;
@@ -108,6 +109,8 @@ class NumberLang final : public TableLang {
   bool search(uint32_t state);
 
   std::shared_ptr<const NumberSet> set_;
+  NumberSpelling spelling_;
+  bool plain_;
   NumberAlphabet alphabet_;
   std::array<NumberSide, 2> sides_;
   WordInterner index_;
@@ -135,13 +138,23 @@ std::vector<uint32_t> NumberLang::words_of(const Content& content) const {
   return words;
 }
 
+// Behind its mantissa.
+bool NumberLang::may_end(const Content& content) const {
+  switch (content.phase) {
+    case Phase::kZero: return !(plain_ && content.negative);
+    case Phase::kWhole:
+    case Phase::kFraction: return true;
+    default: return false;
+  }
+}
+
 uint32_t NumberLang::intern(Content content, uint32_t parent, char last) {
   const auto [id, inserted] = index_.intern(words_of(content));
   if (!inserted) return id;
   State& state = states_[states_.grow()];
   state.parent = parent;
   state.last = last;
-  if (may_end(content.phase)) {
+  if (may_end(content)) {
     state.exponents = sides_[content.negative].exponents(content.reading);
     state.accepts = state.exponents.contains(0);
   } else if (content.phase == Phase::kExponent) {
@@ -157,7 +170,7 @@ bool NumberLang::step(const State& state, char c, Content& next) const {
   next = state.content;
   if (state.content.phase >= Phase::kE) return step_exponent(c, next);
   if (c != 'e' && c != 'E') return step_mantissa(state, c, next);
-  if (!may_end(state.content.phase)) return false;
+  if (!may_end(state.content)) return false;
   next = {};
   next.phase = Phase::kE;
   next.exponents = state.exponents.meet(alphabet_.written);
@@ -187,7 +200,8 @@ bool NumberLang::step_mantissa(const State& state, char c, Content& next) const 
     case Phase::kWhole: next.reading = side.whole_digit(std::move(next.reading), c); return true;
     case Phase::kDot:
     case Phase::kFraction:
-      next.phase = Phase::kFraction;
+    case Phase::kFractionZero:
+      next.phase = plain_ && c == '0' ? Phase::kFractionZero : Phase::kFraction;
       next.reading = side.fraction_digit(std::move(next.reading), c);
       return true;
     default: return false;
@@ -254,13 +268,11 @@ std::span<const Lang::Arc> NumberLang::arcs(uint32_t id) {
 
 bool NumberLang::continues(uint32_t id) {
   const State& state = states_[id];
-  // A zero behind the point changes nothing.
-  const bool mantissa = state.accepts && may_end(state.content.phase);
-  if (mantissa && alphabet_.has('0') &&
-      (state.content.phase == Phase::kFraction || alphabet_.has('.'))) {
-    return true;
+  if (plain_ || !state.accepts || !may_end(state.content) || !alphabet_.has('0')) {
+    return !arcs(id).empty();
   }
-  return !arcs(id).empty();
+  // A zero behind the point changes nothing.
+  return state.content.phase == Phase::kFraction || alphabet_.has('.') || !arcs(id).empty();
 }
 
 bool NumberLang::is_alive(uint32_t id) {
@@ -283,14 +295,14 @@ NumberLang::Verdict NumberLang::judge(const State& state) const {
 bool NumberLang::can_go_on(const State& state) const {
   const Content& content = state.content;
   if (content.phase == Phase::kStart) {
-    return sides_[0].is_possible() || (alphabet_.has('-') && sides_[1].is_possible());
+    return sides_[0].is_possible(false) || (alphabet_.has('-') && sides_[1].is_possible(plain_));
   }
   const NumberSide& side = sides_[content.negative];
-  if (content.phase == Phase::kMinus) return side.is_possible();
+  if (content.phase == Phase::kMinus) return side.is_possible(plain_);
   if (side.goes_on_anyway(content.reading, content.phase == Phase::kWhole)) return true;
   std::string digits;
   int64_t fraction = 0;
-  bool in_fraction = content.phase == Phase::kFraction;
+  bool in_fraction = content.phase == Phase::kFraction || content.phase == Phase::kFractionZero;
   for (const State* at = &state; at->content.phase > Phase::kMinus; at = &states_[at->parent]) {
     if (at->last == '.') in_fraction = false;
     if (!is_digit(at->last)) continue;
@@ -298,7 +310,9 @@ bool NumberLang::can_go_on(const State& state) const {
     if (in_fraction) ++fraction;
   }
   std::reverse(digits.begin(), digits.end());
-  return side.can_go_on(digits, fraction, content.phase == Phase::kWhole);
+  const bool more_whole = content.phase == Phase::kWhole;
+  // Digits of a plain fraction make another number of it; "10" is 1 at another scale.
+  return side.can_go_on(digits, fraction, more_whole, plain_ && !more_whole);
 }
 
 // Breadth first until a state that is known to be alive; without one all that were met are dead.
@@ -330,10 +344,12 @@ bool NumberLang::search(uint32_t from) {
 }  // namespace
 
 std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            NumberSpelling spelling,
                                             std::span<const CodeRange> alphabet,
                                             const LangLimits& limits) {
-  NumberAlphabet spelled(alphabet);
-  if (set->is_everything()) return std::make_unique<DfaLang>(any_number(spelled), limits);
+  NumberAlphabet spelled(alphabet, spelling == NumberSpelling::kAny);
+  if (set->is_everything() && spelling != NumberSpelling::kPlain)
+    return std::make_unique<DfaLang>(any_number(spelled), limits);
   const auto large = [](const Divisor& divisor) { return divisor.units() > kMaxSearchedUnits; };
   const auto& out = set->excluded_divisors();
   if (!spelled.complete && !set->has_values() &&
@@ -344,7 +360,7 @@ std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set
         "its last place, and a vocabulary without some digit or the point",
         "multipleOf");
   }
-  return std::make_unique<NumberLang>(std::move(set), std::move(spelled));
+  return std::make_unique<NumberLang>(std::move(set), spelling, std::move(spelled));
 }
 
 }  // namespace maskwright::langs

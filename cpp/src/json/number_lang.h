@@ -7,7 +7,10 @@
 // be completed is decided exactly; then only states that can be completed are handed out.
 //
 // Exponents reach from -400 to 400 here, with any number of leading zeros. Only the set of all
-// numbers has every exponent; it is a table of nine states.
+// numbers has every exponent; it is a table of nine states. (Not in plain spelling.)
+//
+// Other spellings have no exponents to choose from. In plain spelling what ends in the zeros of a
+// fraction, or is "-0", must go on to another number.
 //
 // A vocabulary without some digit, or without the point, makes the closed form too generous. Then a
 // search over the finitely many states behind decides, and remembers.
@@ -27,6 +30,7 @@ namespace maskwright::langs {
 
 // `alphabet`: ASCII characters that can be spelled.
 std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
+                                            NumberSpelling spelling,
                                             std::span<const CodeRange> alphabet,
                                             const LangLimits& limits);
 

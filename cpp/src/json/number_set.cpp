@@ -219,6 +219,11 @@ bool NumberSet::contains(const Decimal& value) const {
          (!divisor_ || divisor_->divides(cut.value)) && !is_out(value.negative, cut.value);
 }
 
+bool NumberSet::only_integers() const {
+  if (!has_values_) return divisor_ && Divisor().divides(*divisor_);
+  return std::ranges::all_of(values_, [](const Decimal& value) { return value.exponent >= 0; });
+}
+
 bool NumberSet::any_between(bool negative, const Cut& lo, const Cut& hi) const {
   // What is out is finite, or leaves every so many multiples.
   if (hi.endless) return true;

@@ -51,6 +51,8 @@ class NumberSet {
   const std::vector<Decimal>& values() const { return values_; }
 
   bool contains(const Decimal& value) const;
+  // All numbers are integers, as the divisor or the list of values says.
+  bool only_integers() const;
 
   // The rest is of use without values only.
 

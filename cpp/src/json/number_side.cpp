@@ -216,20 +216,23 @@ ExponentSet NumberSide::exponents(const Reading& reading) const {
   return out;
 }
 
-bool NumberSide::is_possible() const {
-  if (set_.has_values()) return set_.contains({}) || !points_.is_empty();
-  return set_.meets(negative_, {}, {true, true, {}});
+bool NumberSide::is_possible(bool besides_zero) const {
+  if (set_.has_values()) return !points_.is_empty() || (!besides_zero && set_.contains({}));
+  return set_.meets(negative_, {false, besides_zero, {}}, {true, true, {}});
 }
 
-bool NumberSide::can_go_on(const std::string& digits, int64_t fraction, bool more_whole) const {
+bool NumberSide::can_go_on(const std::string& digits, int64_t fraction, bool more_whole,
+                           bool to_others) const {
   const Decimal read(false, digits, 0);
   const int64_t least = min_exponent_ - fraction;
   const int64_t most = more_whole ? kFar : max_exponent_ - fraction;
-  if (set_.has_values()) return values_go_on(read, least, most);
-  if (read.is_zero()) return set_.meets(negative_, {}, {false, false, {false, "1", most}});
+  if (set_.has_values()) return values_go_on(read, least, most, to_others);
+  if (read.is_zero()) {
+    return set_.meets(negative_, {false, to_others, {}}, {false, false, {false, "1", most}});
+  }
   return std::any_of(intervals_.begin(), intervals_.end(), [&](const auto& pair) {
     const auto index = static_cast<std::size_t>(&pair - intervals_.data());
-    return interval_goes_on(set_.intervals(negative_)[index], read, least, most);
+    return interval_goes_on(set_.intervals(negative_)[index], read, least, most, to_others);
   });
 }
 
@@ -239,13 +242,19 @@ bool NumberSide::goes_on_anyway(const Reading& reading, bool more_whole) const {
   return more_whole || (counted && max_exponent_ - reading.fraction >= roomy_exponent_);
 }
 
-bool NumberSide::values_go_on(const Decimal& read, int64_t least, int64_t most) const {
-  if (points_.is_empty()) return read.is_zero() && set_.contains({});
-  if (read.is_zero()) return set_.contains({}) || points_.min_magnitude() <= most;
+bool NumberSide::values_go_on(const Decimal& read, int64_t least, int64_t most,
+                              bool to_others) const {
+  if (read.is_zero()) {
+    const bool below = !points_.is_empty() && points_.min_magnitude() <= most;
+    return below || (!to_others && set_.contains({}));
+  }
+  if (points_.is_empty()) return false;
   Significands::Place place = points_.start();
   for (const char digit : read.digits) place = points_.step(place, digit);
   for (int64_t i = 0; i < read.exponent; ++i) place = points_.step(place, '0');
+  const uint32_t same = to_others ? points_.match(place) : Significands::kNoEntry;
   for (uint32_t entry = place.first; entry < place.last; ++entry) {
+    if (entry == same) continue;
     for (const int64_t magnitude : points_.magnitudes(entry)) {
       const int64_t scale = magnitude - read.magnitude();
       if (least <= scale && scale <= most) return true;
@@ -256,7 +265,7 @@ bool NumberSide::values_go_on(const Decimal& read, int64_t least, int64_t most) 
 
 // Has the set a number in [read, read + 1) * 10^j, within the interval, for some j?
 bool NumberSide::interval_goes_on(const Interval& interval, const Decimal& read, int64_t least,
-                                  int64_t most) const {
+                                  int64_t most, bool to_others) const {
   if (interval.hi.endless && most == kFar) return true;
   if (!interval.hi.endless && interval.hi.value.is_zero()) return false;
   const auto top_of = [&](const Decimal& value) { return value.magnitude() - read.magnitude(); };
@@ -268,7 +277,7 @@ bool NumberSide::interval_goes_on(const Interval& interval, const Decimal& read,
   std::string next = read.digits + std::string(static_cast<std::size_t>(read.exponent), '0');
   add(next, 1);
   for (int64_t scale = most; scale >= least; --scale) {
-    const Cut lo{false, false, {false, read.digits, read.exponent + scale}};
+    const Cut lo{false, to_others, {false, read.digits, read.exponent + scale}};
     const Cut hi{false, false, {false, next, scale}};
     const bool inside = compare(interval.lo, lo) <= 0 && compare(hi, interval.hi) <= 0;
     const Cut& from = inside || compare(lo, interval.lo) >= 0 ? lo : interval.lo;

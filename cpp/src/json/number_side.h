@@ -55,11 +55,13 @@ class NumberSide {
   // The exponents with which the number that was read is in the set.
   ExponentSet exponents(const Reading& reading) const;
   // Can the number be completed? `digits` are all that were read, `fraction` of them behind the
-  // point; `more_whole`: further digits of the integer part may follow.
-  bool can_go_on(const std::string& digits, int64_t fraction, bool more_whole) const;
-  // True only if it can be, told without the digits; in most cases where it can.
+  // point; `more_whole`: further digits of the integer part may follow; `to_others`: only to
+  // numbers that differ from the one read.
+  bool can_go_on(const std::string& digits, int64_t fraction, bool more_whole,
+                 bool to_others) const;
+  // True only if it can be, to others too, told without the digits; in most cases where it can.
   bool goes_on_anyway(const Reading& reading, bool more_whole) const;
-  bool is_possible() const;
+  bool is_possible(bool besides_zero) const;
   std::size_t memory_bytes() const { return heap_bytes(bounds_, points_, intervals_, divisors_); }
 
  private:
@@ -76,9 +78,9 @@ class NumberSide {
   void compare_digit(Reading& reading, char digit) const;
   void divide_digit(Reading& reading, char digit) const;
   void forget_whole(Reading& reading) const;
-  bool values_go_on(const Decimal& read, int64_t least, int64_t most) const;
-  bool interval_goes_on(const Interval& interval, const Decimal& read, int64_t least,
-                        int64_t most) const;
+  bool values_go_on(const Decimal& read, int64_t least, int64_t most, bool to_others) const;
+  bool interval_goes_on(const Interval& interval, const Decimal& read, int64_t least, int64_t most,
+                        bool to_others) const;
 
   const NumberSet& set_;
   bool negative_;

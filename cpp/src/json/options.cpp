@@ -34,6 +34,8 @@ uint32_t OptionsTable::intern(const Ir& ir, std::span<const uint32_t> payload) {
   options.any_order = (flags & kAnyOrder) != 0;
   options.whitespace = (flags & kAnyWhitespace) != 0;
   options.strict = (flags & kStrict) != 0;
+  if ((flags & kDecimalNumbers) != 0) options.numbers = NumberSpelling::kDecimal;
+  if ((flags & kPlainNumbers) != 0) options.numbers = NumberSpelling::kPlain;
   if (options.whitespace) {
     options.max_whitespace = payload[2];
     options.item_separator.assign(1, ',');
@@ -55,7 +57,7 @@ uint32_t OptionsTable::intern(const Ir& ir, std::span<const uint32_t> payload) {
 
 void OptionsTable::append_layout(uint32_t id, SharedKey& key) const {
   const JsonOptions& layout = get(id);
-  key.add(layout.whitespace ? 1 : 0);
+  key.add((layout.whitespace ? 1U : 0U) | (static_cast<uint32_t>(layout.numbers) << 1));
   key.add(layout.max_whitespace);
   key.add_text(layout.item_separator);
   key.add_text(layout.key_separator);

@@ -14,6 +14,7 @@
 
 #include "maskwright/automata/shared_key.h"
 #include "maskwright/ir/ir.h"
+#include "maskwright/json/number_spec.h"
 #include "maskwright/support/heap_bytes.h"
 
 namespace maskwright {
@@ -22,6 +23,7 @@ struct JsonOptions {
   bool any_order = false;
   bool whitespace = false;
   bool strict = false;
+  NumberSpelling numbers = NumberSpelling::kAny;
   uint32_t max_whitespace = 0;  // bytes between two tokens, if whitespace
   std::string item_separator;   // whitespace around one ',' and one ':'
   std::string key_separator;
@@ -30,8 +32,9 @@ struct JsonOptions {
 
   bool same_layout(const JsonOptions& other) const {
     return any_order == other.any_order && whitespace == other.whitespace &&
-           strict == other.strict && max_whitespace == other.max_whitespace &&
-           item_separator == other.item_separator && key_separator == other.key_separator;
+           strict == other.strict && numbers == other.numbers &&
+           max_whitespace == other.max_whitespace && item_separator == other.item_separator &&
+           key_separator == other.key_separator;
   }
   std::size_t memory_bytes() const { return heap_bytes(item_separator, key_separator); }
 };

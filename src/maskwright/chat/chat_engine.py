@@ -55,10 +55,11 @@ class ChatEngine:
         model: The model.
         model_name: What answers call it.
         json_options: How JSON Schemas are compiled: options of
-            `GrammarCompiler.compile_json_schema` by name. Only ``any_whitespace`` is False where it
-            is not given: JSON has one fixed layout, in which a small model cannot spend its tokens
-            on whitespace.
-        plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come.
+            `GrammarCompiler.compile_json_schema` by name. Where it is not given,
+            ``any_whitespace`` is False: JSON has one fixed layout, in which a small model cannot
+            spend its tokens on whitespace. ``number_spelling`` is what ``plain_spelling`` says.
+        plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come,
+            and numbers are spelled as decimals (``number_spelling="decimal"``).
         jump_forward: Also append text that every continuation has without asking the model, as the
             tokens that the tokenizer would make of it. Faster; the model could have spelled the
             same text in other tokens. A single allowed token is never asked for, whatever this is.
@@ -107,7 +108,7 @@ class ChatEngine:
         texts = vocabulary.text_bytes()
         self._grammars = GrammarPool(
             vocabulary,
-            json_options=checked_json_options(json_options),
+            json_options=checked_json_options(json_options, plain_spelling=plain_spelling),
             compiler_options={
                 "cache_limit_bytes": cache_limit_bytes,
                 "disk_cache": disk_cache,

@@ -48,7 +48,7 @@ def checked_seconds(name: str, value: object) -> float | None:
     return value
 
 
-def checked_json_options(given: object) -> dict[str, Any]:
+def checked_json_options(given: object, *, plain_spelling: bool) -> dict[str, Any]:
     """Return how JSON Schemas are compiled: what is given, else one layout of the JSON.
 
     Raises:
@@ -60,7 +60,11 @@ def checked_json_options(given: object) -> dict[str, Any]:
     if not isinstance(given, Mapping | None):
         raise TypeError(f"json_options is {shown(given)}; expected a mapping")
     known = inspect.signature(compile_json_schema).parameters.keys() - _NO_OPTIONS
-    options: dict[str, Any] = {"any_whitespace": False, **(given or {})}
+    options: dict[str, Any] = {
+        "any_whitespace": False,
+        "number_spelling": "decimal" if plain_spelling else "any",
+        **(given or {}),
+    }
     for name in options:
         if name not in known:
             expected = ", ".join(sorted(known))

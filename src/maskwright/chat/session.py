@@ -118,8 +118,8 @@ class Session:
         The prompt is sent as it is: a format restricts what the model can answer, it does not tell
         the model what is expected. Say so in the prompt.
 
-        Under a schema the text has no whitespace but that after ``,`` and ``:``, and strings have
-        no ``\u`` escape where anything else can come.
+        Under a schema the text has no whitespace but that after ``,`` and ``:``, strings have no
+        ``\u`` escape where anything else can come, and numbers no exponent.
 
         Args:
             prompt: What the user says, or a whole list of chat messages.

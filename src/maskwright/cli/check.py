@@ -71,6 +71,7 @@ def _options(arguments: Namespace) -> dict[str, Any]:
     return {
         "strict_mode": not arguments.open,
         "any_order": arguments.any_order,
+        "number_spelling": arguments.number_spelling,
         "assert_format": not arguments.annotate_format,
         "nullable": arguments.nullable,
         "dialect": arguments.dialect,

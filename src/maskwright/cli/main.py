@@ -210,6 +210,12 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--any-order", action="store_true", help="members may come in any order")
     parser.add_argument(
+        "--number-spelling",
+        choices=["any", "decimal", "plain"],
+        default="any",
+        help="how numbers may be written; decimal: 15, not 150.0E-1; plain: each in one way",
+    )
+    parser.add_argument(
         "--annotate-format", action="store_true", help="formats are annotations only"
     )
     parser.add_argument("--nullable", action="store_true", help="OpenAPI's nullable admits null")

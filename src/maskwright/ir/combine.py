@@ -125,6 +125,7 @@ class _Copier:
             any_order=expr.any_order,
             any_whitespace=expr.any_whitespace,
             strict=expr.strict,
+            number_spelling=expr.number_spelling,
             max_whitespace=expr.max_whitespace,
             item_separator=expr.item_separator,
             key_separator=expr.key_separator,

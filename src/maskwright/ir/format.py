@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from typing import Final
+from typing import Final, Literal
 
 MAGIC: Final = 0x5249574D
 VERSION: Final = 2
@@ -94,6 +94,17 @@ LITERAL_TRUE: Final = 4
 JSON_ANY_ORDER: Final = 1
 JSON_ANY_WHITESPACE: Final = 2
 JSON_STRICT: Final = 4
+JSON_DECIMAL_NUMBERS: Final = 8
+JSON_PLAIN_NUMBERS: Final = 16
+
+NumberSpelling = Literal["any", "decimal", "plain"]
+
+#: How numbers are spelled, by flags.
+NUMBER_SPELLINGS: Final[dict[int, NumberSpelling]] = {
+    0: "any",
+    JSON_DECIMAL_NUMBERS: "decimal",
+    JSON_PLAIN_NUMBERS: "plain",
+}
 
 #: Whether a text is a plain decimal in its one normal form: no exponent, needless zeros or "-0".
 is_decimal: Final = re.compile(r"(?!-0\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?\Z").match

@@ -106,6 +106,7 @@ class Json:
     any_order: bool
     any_whitespace: bool
     strict: bool
+    number_spelling: str
     max_whitespace: int | None
     item_separator: bytes
     key_separator: bytes

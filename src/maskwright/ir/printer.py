@@ -175,6 +175,8 @@ class _Printer:
         options.append(f"any_whitespace={_flag(value.any_whitespace)}")
         if value.any_whitespace and value.max_whitespace is not None:
             options.append(f"max_whitespace_cnt={value.max_whitespace}")
+        if value.number_spelling != "any":
+            options.append(f"number_spelling={quote(value.number_spelling)}")
         if not value.any_whitespace:
             separators = arguments((value.item_separator, value.key_separator))
             options.append(f"separators=({separators})")

@@ -188,13 +188,17 @@ def _token_set(c: _Cursor) -> n.Expr:
 
 def _json(c: _Cursor) -> n.Expr:
     node = c.node_id()
-    flags = c.flags(f.JSON_ANY_ORDER | f.JSON_ANY_WHITESPACE | f.JSON_STRICT)
+    spellings = f.JSON_DECIMAL_NUMBERS | f.JSON_PLAIN_NUMBERS
+    flags = c.flags(f.JSON_ANY_ORDER | f.JSON_ANY_WHITESPACE | f.JSON_STRICT | spellings)
+    if flags & spellings == spellings:
+        raise c.fail("two spellings of numbers")
     limit = c.word()
     return n.Json(
         node,
         bool(flags & f.JSON_ANY_ORDER),
         bool(flags & f.JSON_ANY_WHITESPACE),
         bool(flags & f.JSON_STRICT),
+        f.NUMBER_SPELLINGS[flags & spellings],
         None if limit == f.NONE else limit,
         c.data(),
         c.data(),

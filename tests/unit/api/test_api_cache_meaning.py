@@ -64,6 +64,13 @@ def test_what_reports_the_same_is_the_same(compiler: GrammarCompiler) -> None:
     assert compiler.compile_json_schema('{"type":"integer"}') is first
     assert compiler.compile_json_schema({"type": "integer"}) is first
     assert compiler.compile_json_schema({"type": "integer"}, any_order=True) is not first
+    plain = compiler.compile_json_schema({"type": "integer"}, number_spelling="plain")
+    assert plain is not first
+    assert plain._core is not first._core
+    assert (
+        compiler.submit("json_schema", '{"type":"integer"}', number_spelling="plain").result()
+        is plain
+    )
     assert compiler.compile_regex("[0-9]") is compiler.compile_regex("[0123456789]")
     ebnf = compiler.compile_grammar('root ::= "a" [bc]*')
     assert compiler.compile_grammar('# rules\nroot  ::=  "a"  [bc]*') is ebnf

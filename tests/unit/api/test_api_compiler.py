@@ -89,6 +89,8 @@ def test_every_kind(compiler):
     assert accepts(compiler.compile_regex("[0-9]{2}"), "42")
     assert accepts(compiler.compile_json_schema({"type": "integer"}), "-3")
     assert accepts(compiler.compile_builtin_json_grammar(), '{"a": []}')
+    assert not accepts(compiler.compile_builtin_json_grammar(number_spelling="plain"), "-3.0")
+    assert accepts(compiler.submit("builtin_json", number_spelling="plain").result(), "-3")
 
 
 def test_the_certificate_comes_along(compiler):

@@ -158,9 +158,10 @@ def test_other_options_are_other_entries(tmp_path):
     made.compile_json_schema(SCHEMA)
     made.compile_json_schema(SCHEMA, any_order=True)
     made.compile_json_schema(SCHEMA, strict_mode=False)
+    made.compile_json_schema(SCHEMA, number_spelling="plain")
     made.compile_grammar("a ::= b\nb ::= [x]", root_rule_name="a")
     made.compile_grammar("a ::= b\nb ::= [x]", root_rule_name="b")
-    assert (counts(made), entries(made)) == ((0, 5, 5, 0, 0), 5)
+    assert (counts(made), entries(made)) == ((0, 6, 6, 0, 0), 6)
 
 
 def test_other_code_is_another_entry(tmp_path, monkeypatch):

@@ -98,6 +98,7 @@ def test_schema_options_reach_the_front_end():
         {"strict_mode": False},
         {"max_whitespace_cnt": 1},
         {"any_order": True},
+        {"number_spelling": "plain"},
     ]
     grammars = {Grammar.from_json_schema(schema, **options) for options in variants}
     assert len(grammars) == len(variants)
@@ -130,6 +131,9 @@ def test_builtin_json_grammar():
         assert accepts(grammar, text)
     for text in ("", "[1,]", "{a:1}", "01", " 1"):
         assert not accepts(grammar, text)
+    plain = Grammar.builtin_json_grammar(number_spelling="plain")
+    assert accepts(plain, '{"b": [1, -0.5]}')
+    assert not accepts(plain, "-1.5e3")
 
 
 def test_concat():

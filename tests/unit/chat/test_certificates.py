@@ -16,8 +16,12 @@ from scripted_model import ScriptedModel
 FIELDS: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}], "temperature": 0}
 TITLED = {"type": "string", "title": "A", "x-note": 1, "maxLength": 3}
 LAYOUT = "whitespace: the given separators only"
+SPELLING = (
+    "number-spelling: decimals only, without exponent, and integers without fraction where nothing "
+    "else may come"
+)
 IGNORED = ("#/title", "#/x-note")
-CERTIFICATE = Certificate(narrowed=(LAYOUT,), ignored=IGNORED)
+CERTIFICATE = Certificate(narrowed=(LAYOUT, SPELLING), ignored=IGNORED)
 NOTES = {"ignored": ["#/x-note"]}
 USAGE = {"stream": True, "stream_options": {"include_usage": True}}
 

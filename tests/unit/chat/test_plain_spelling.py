@@ -53,6 +53,12 @@ def test_other_escapes_stay() -> None:
     assert _answer({"type": "string"}, script) == r'"\n\\u\\u\"\\u"'
 
 
+@pytest.mark.parametrize("script", ["15.0", "150.0E-1", "15e0"])
+def test_an_integer_is_written_plainly(script: str) -> None:
+    schema = {"type": "integer", "minimum": 15, "maximum": 15}
+    assert _answer(schema, [bytes([byte]) for byte in script.encode()]) == "15"
+
+
 def test_u_after_an_open_backslash_is_left_out_in_free_strings() -> None:
     text = _answer({"type": "string", "maxLength": 3}, [b'"', b"\\", b"u", b'"'])
     assert text.startswith('"\\')
@@ -87,6 +93,21 @@ def test_grammars_are_left_alone() -> None:
     from maskwright import Grammar
 
     assert _answer(Grammar.from_regex(r"\\u|abc"), [b"\\u"]) == "\\u"
+
+
+@pytest.mark.parametrize(
+    ("plain_spelling", "text"), [(True, "[15, 19.90]"), (False, "[150.0E-1, 5e-1]")]
+)
+def test_numbers_are_written_plainly_unless_told_otherwise(plain_spelling: bool, text: str) -> None:
+    schema = {"type": "array", "items": {"minimum": 0, "maximum": 20}, "maxItems": 2}
+    wanted = [bytes([byte]) for byte in text.encode()]
+    with ChatEngine(ScriptedModel(wanted), plain_spelling=plain_spelling) as engine:
+        fields = {
+            "messages": [{"role": "user", "content": "hi"}],
+            "response_format": {"type": "json_object", "schema": schema},
+            "temperature": 0,
+        }
+        assert engine.complete(fields).text == text
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,10 @@ def test_options_and_registry(check, tmp_path):
     nullable = {"type": "string", "nullable": True}
     assert check(nullable, "null")[0] == 1
     assert check(nullable, "null", "--nullable")[0] == 0
+    assert check({"type": "integer"}, "150.0E-1")[0] == 0
+    assert check({"type": "integer"}, "15.0", "--number-spelling", "decimal")[0] == 1
+    assert check({"type": "number"}, "15.0", "--number-spelling", "decimal")[0] == 0
+    assert check({"type": "number"}, "15.0", "--number-spelling", "plain")[0] == 1
     assert check({"items": [{"type": "null"}]}, "[1]", "--dialect", "draft2020-12")[0] == 2
 
 

@@ -13,7 +13,9 @@ from maskwright.cli import main
 from scripted_model import ScriptedModel
 
 
-@pytest.mark.parametrize(("number", "parsed"), [("1e400", None), ("1e40", 1e40)])
+@pytest.mark.parametrize(
+    ("number", "parsed"), [(f"1{'0' * 400}.5", None), (f"1{'0' * 40}.5", 1e40)]
+)
 def test_numbers_beyond_a_double(
     monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Any, number: str, parsed: float | None
 ) -> None:

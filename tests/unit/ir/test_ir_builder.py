@@ -71,13 +71,17 @@ EXPRS: dict[str, tuple[Callable[[Builder], int], n.Expr]] = {
     "token set, all": (lambda b: b.token_set([], exclude=True), n.TokenSet(True, ())),
     "json": (
         lambda b: b.json(b.any(), any_order=True, any_whitespace=True, max_whitespace=8),
-        n.Json(0, True, True, True, 8, b",", b":"),
+        n.Json(0, True, True, True, "any", 8, b",", b":"),
     ),
     "json, compact": (
         lambda b: b.json(
             b.any(), any_whitespace=False, strict=False, item_separator=b", ", key_separator=b": "
         ),
-        n.Json(0, False, False, False, None, b", ", b": "),
+        n.Json(0, False, False, False, "any", None, b", ", b": "),
+    ),
+    "json, plain numbers": (
+        lambda b: b.json(b.any(), number_spelling="plain"),
+        n.Json(0, False, True, True, "plain", None, b",", b":"),
     ),
 }
 

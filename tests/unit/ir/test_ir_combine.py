@@ -44,7 +44,7 @@ def everything() -> bytes:
     )
     b.define_node(tree, shape)
     plain = b.json(tree, any_whitespace=False, item_separator=b", ", key_separator=b": ")
-    free = b.json(b.any(), any_order=True, strict=False, max_whitespace=3)
+    free = b.json(b.any(), any_order=True, strict=False, number_spelling="plain", max_whitespace=3)
     unbounded = b.json(b.object([], None), max_whitespace=None)
     tokens = b.choice([b.token_set([3, 1]), b.token_set([2], exclude=True)])
     until = b.text_until([b"end"], [b"no"])

@@ -49,6 +49,8 @@ MACROS: dict[str, Callable[[Builder], int]] = {
     "max_whitespace_cnt=2)": lambda b: b.json(
         b.never(), any_order=True, strict=False, max_whitespace=2
     ),
+    'JsonSchema("true", any_order=false, strict_mode=true, any_whitespace=true, '
+    'number_spelling="plain")': lambda b: b.json(b.any(), number_spelling="plain"),
     'JsonSchema("{\\"type\\": \\"null\\"}", any_order=false, strict_mode=true, '
     'any_whitespace=false, separators=(", ", ": "))': lambda b: b.json(
         b.types(1), any_whitespace=False, item_separator=b", ", key_separator=b": "

@@ -24,6 +24,10 @@ def found(schema, **options):
 
 
 EXPONENTS = "numbers with exponents from -400 to 400 only"
+PLAIN = {**OPEN, "number_spelling": "plain"}
+SPELLING = 'numbers in plain spelling only (number_spelling="any" lifts it)'
+DECIMAL = {**OPEN, "number_spelling": "decimal"}
+DECIMALS = 'numbers without exponents only (number_spelling="any" lifts it)'
 DIGITS = "numbers may have any number of digits, whatever their bounds"
 NO_ITEMS = "no other items (strict_mode=False lifts it)"
 
@@ -50,6 +54,12 @@ NO_ITEMS = "no other items (strict_mode=False lifts it)"
         ({"multipleOf": 3}, OPEN, "#/multipleOf", EXPONENTS),
         ({"const": 1.5}, OPEN, "#/const", EXPONENTS),
         ({"enum": ["a", [1]]}, OPEN, "#/enum", EXPONENTS),
+        ({"type": "integer"}, PLAIN, "#/type", SPELLING),
+        ({"type": ["number", "null"]}, PLAIN, "#/type", SPELLING),
+        ({"minimum": 1, "exclusiveMaximum": 4}, PLAIN, "#/minimum", SPELLING),
+        ({"const": 1.5}, PLAIN, "#/const", SPELLING),
+        ({"type": "number"}, DECIMAL, "#/type", DECIMALS),
+        ({"minimum": 1}, DECIMAL, "#/minimum", DECIMALS),
     ],
 )
 def test_what_is_narrowed_and_why(schema, options, pointer, reason):

@@ -16,6 +16,13 @@ SPELLING = (
     "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, const or "
     "enum"
 )
+DECIMAL_SPELLING = (
+    "number-spelling: decimals only, without exponent, and integers without fraction where nothing "
+    "else may come"
+)
+PLAIN_SPELLING = (
+    "number-spelling: plain only, without exponent, zeros at the end of a fraction, or -0"
+)
 
 
 def compiled(schema, **options):
@@ -26,6 +33,7 @@ def compiled(schema, **options):
 def test_default_options():
     json, certificate = compiled(MEMBERS)
     assert (json.any_order, json.any_whitespace, json.strict) == (False, True, True)
+    assert json.number_spelling == "any"
     assert json.max_whitespace == 256
     assert (json.item_separator, json.key_separator) == (b",", b":")
     assert certificate.exact
@@ -37,6 +45,23 @@ def test_flags_are_passed_on():
     json, certificate = compiled(MEMBERS, any_order=True, strict_mode=False, max_whitespace_cnt=0)
     assert (json.any_order, json.strict, json.max_whitespace) == (True, False, 0)
     assert certificate.narrowed == ("whitespace: at most 0 bytes between two tokens",)
+
+
+@pytest.mark.parametrize("schema", [{"type": "integer"}, {"type": "string"}, True])
+def test_number_spelling(schema):
+    json, certificate = compiled(schema, number_spelling="plain")
+    assert json.number_spelling == "plain"
+    assert certificate.exact
+    assert certificate.narrowed == (WHITESPACE, PLAIN_SPELLING)
+    json, certificate = compiled(schema, number_spelling="decimal")
+    assert json.number_spelling == "decimal"
+    assert certificate.narrowed == (WHITESPACE, DECIMAL_SPELLING)
+    with pytest.raises(GrammarError) as caught:
+        compiled(schema, number_spelling="short")
+    assert caught.value.code == "schema-invalid-option"
+    assert str(caught.value).startswith(
+        "number_spelling is 'short': expected 'any', 'decimal' or 'plain'"
+    )
 
 
 def test_separators():

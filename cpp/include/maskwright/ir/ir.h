@@ -74,7 +74,13 @@ enum TypeBit : uint32_t {
   kAllTypes = 127,
 };
 
-enum JsonFlag : uint32_t { kAnyOrder = 1, kAnyWhitespace = 2, kStrict = 4 };
+enum JsonFlag : uint32_t {
+  kAnyOrder = 1,
+  kAnyWhitespace = 2,
+  kStrict = 4,
+  kDecimalNumbers = 8,
+  kPlainNumbers = 16
+};
 enum NumberFlag : uint32_t { kHasLo = 1, kHasHi = 2, kLoExclusive = 4, kHiExclusive = 8 };
 enum EnumLiteral : uint32_t { kEnumNull = 1, kEnumFalse = 2, kEnumTrue = 4 };
 

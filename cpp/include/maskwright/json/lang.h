@@ -85,8 +85,8 @@ class LangTable {
   // patterns) need no states before they are met.
   LangId endless_intersection(std::span<const LangId> langs);
   LangId complement(LangId lang);  // every other string; no number's language
-  // Numbers in every JSON spelling, over ASCII. With any restriction the exponent, if one is
-  // written, is from -400 to 400. Raises Unsupported "json-number-divisor".
+  // Numbers over ASCII. With any restriction of the value the exponent, if one is written, is from
+  // -400 to 400. Raises Unsupported "json-number-divisor".
   LangId number(const NumberSpec& spec);
   // The values of a language of numbers, each as canonical_number() gives it; none if there are
   // more than `limit`.
@@ -95,7 +95,7 @@ class LangTable {
   // have more spellings than any other set.
   std::unique_ptr<Lang> number_without(LangId number, std::span<const std::string> values) const;
   std::unique_ptr<Lang> number_among(LangId number, std::span<const std::string> values) const;
-  bool is_any_number(LangId number) const;
+  bool is_any_number(LangId number) const;  // in every spelling
   // How many texts with so many code points a list of texts has; nothing if it is no list.
   std::optional<uint64_t> num_listed(LangId lang, uint32_t min, uint32_t max) const;
   // The same union of languages, with those of numbers that are lists, or those of texts, in one.

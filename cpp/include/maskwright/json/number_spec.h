@@ -1,6 +1,7 @@
 // What a schema asks of a number.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ struct NumberRange {
   std::size_t memory_bytes() const { return heap_bytes(lo, hi); }
 };
 
+// How numbers are written.
+enum class NumberSpelling : uint8_t {
+  kAny,      // as JSON has it
+  kDecimal,  // without exponent; plain where the numbers are integers by their type or by their
+             // list
+  kPlain,    // one spelling each: no exponent, no zeros at the end of a fraction, no "-0"
+};
+
 // All of it must hold. Numbers are JSON spellings without leading zeros: "-12.5", "3e-7".
 struct NumberSpec {
   bool integer = false;                                     // 1, 1.0 and 10e-1 are integers
@@ -24,6 +33,7 @@ struct NumberSpec {
   std::vector<std::string> multiples_of, not_multiples_of;  // of each, of none; positive
   bool has_values = false;                                  // only `values`
   std::vector<std::string> values, excluded;
+  NumberSpelling spelling = NumberSpelling::kAny;
 
   std::size_t memory_bytes() const {
     return heap_bytes(within, outside, multiples_of, not_multiples_of, values, excluded);

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...certificate import Certificate
 from ...errors import GrammarError, UnsupportedFeatureError
 from ...ir import Builder
+from ...ir import format as f
 from .constants import MAX_CONSTANT_VALUES
 from .convert import Converter, Places
 from .counts import MAX_COUNT
@@ -29,6 +30,7 @@ from .registry import NO_DOCUMENTS, Registry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ...ir.format import NumberSpelling
     from .coverage import Recorder
 
 __all__ = ["DEFAULT_MAX_WHITESPACE", "compile_json_schema"]
@@ -50,6 +52,7 @@ def compile_json_schema(
     strict_mode: bool = True,
     max_whitespace_cnt: int | None = None,
     any_order: bool = False,
+    number_spelling: NumberSpelling = "any",
     assert_format: bool = True,
     dialect: str | None = None,
     registry: Mapping[str, Any] | None = None,
@@ -82,6 +85,10 @@ def compile_json_schema(
             schema says nothing about the others.
         max_whitespace_cnt: Bytes of free whitespace at one place at most; None: 256.
         any_order: Members may come in any order; else declared ones come first, in that order.
+        number_spelling: ``"any"``: as JSON has it. ``"decimal"``: without exponent, and without a
+            fraction where all numbers are integers by `type`, `multipleOf`, `const` or `enum`.
+            ``"plain"``: each number in one way: without exponent, without the zeros that a fraction
+            may end with, without a fraction if it is an integer, and 0 without sign.
         assert_format: `format` constrains, with the formats that some draft defines; else it is an
             annotation.
         dialect: The draft of a schema without `$schema`: ``"draft4"``, ``"draft6"``, ``"draft7"``,
@@ -119,6 +126,7 @@ def compile_json_schema(
         max_whitespace = 0
     elif max_whitespace_cnt is not None:
         max_whitespace = _check_whitespace(max_whitespace_cnt)
+    _check_spelling(number_spelling)
     source = schema_of(schema)
     documents = NO_DOCUMENTS if registry is None else Registry(registry)
     facts: set[str] = set()
@@ -148,13 +156,16 @@ def compile_json_schema(
         facts = converter.facts
         ignored = converter.ignored_pointers(max_ignored_bytes)
         if recorder is not None:
-            recorder.finish(converter, ignored, any_order=any_order)
+            recorder.finish(
+                converter, ignored, any_order=any_order, number_spelling=number_spelling
+            )
     root = builder.rule("root")
     expression = builder.json(
         node,
         any_order=bool(any_order),
         any_whitespace=bool(any_whitespace),
         strict=bool(strict_mode),
+        number_spelling=number_spelling,
         max_whitespace=max_whitespace,
         item_separator=item_separator,
         key_separator=key_separator,
@@ -162,6 +173,7 @@ def compile_json_schema(
     builder.define(root, expression)
     if any_whitespace:
         facts.add("whitespace")
+    facts.add(f"{number_spelling} numbers")
     narrowed = _narrowed(
         frozenset(facts), max_whitespace, strict=bool(strict_mode), any_order=bool(any_order)
     )
@@ -217,6 +229,14 @@ def _check_separators(
     )
 
 
+def _check_spelling(spelling: str) -> None:
+    if spelling not in f.NUMBER_SPELLINGS.values():
+        raise GrammarError(
+            f"number_spelling is {spelling!r}: expected 'any', 'decimal' or 'plain'",
+            code="schema-invalid-option",
+        )
+
+
 def _check_whitespace(count: int) -> int:
     if 0 <= count <= MAX_COUNT:
         return count
@@ -242,7 +262,16 @@ def _narrowed(
         entries.append(f"whitespace: at most {max_whitespace} bytes between two tokens")
     else:
         entries.append("whitespace: the given separators only")
-    if "exact numbers" in facts:
+    if "plain numbers" in facts:
+        entries.append(
+            "number-spelling: plain only, without exponent, zeros at the end of a fraction, or -0"
+        )
+    elif "decimal numbers" in facts:
+        entries.append(
+            "number-spelling: decimals only, without exponent, and integers without fraction where "
+            "nothing else may come"
+        )
+    elif "exact numbers" in facts:
         entries.append(
             "number-spelling: exponents from -400 to 400 only, under integer, bounds, multipleOf, "
             "const or enum"

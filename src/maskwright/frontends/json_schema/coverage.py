@@ -95,7 +95,14 @@ class Recorder:
         """Note a location that holds itself."""
         self._loops.append(location)
 
-    def finish(self, conv: Converter, ignored: tuple[str, ...], *, any_order: bool) -> None:
+    def finish(
+        self,
+        conv: Converter,
+        ignored: tuple[str, ...],
+        *,
+        any_order: bool,
+        number_spelling: str = "any",
+    ) -> None:
         """Make the report on a conversion that has come to its end; `coverage` is there then."""
         conv.facts |= self._facts
         without_effect = frozenset(ignored)
@@ -112,14 +119,16 @@ class Recorder:
                     status, reason = "ignored", _why_ignored(conv, keyword)
                 else:
                     reasons = _narrowed(conv, schema, keyword, any_order=any_order)
-                    if self._narrows_numbers(schema, location, keyword):
-                        reasons.append("numbers with exponents from -400 to 400 only")
+                    names_numbers = keyword == "type" and "number" in schema[keyword]
+                    if (names_numbers and number_spelling != "any") or self._narrows_numbers(
+                        schema, location, keyword
+                    ):
+                        reasons.append(_SPELLINGS[number_spelling])
                     reason = "; ".join(reasons)
                     status = "narrowed" if reason else status
                 keywords[pointer] = KeywordReport(pointer, status, reason)
-            warnings += [
-                LengthWarning(render(location), reason) for reason in _unbounded(conv, schema)
-            ]
+            unbounded = _unbounded(conv, schema, number_spelling=number_spelling)
+            warnings += [LengthWarning(render(location), reason) for reason in unbounded]
         for location in self._loops:
             warnings.append(LengthWarning(render(location), "values can be nested without bound"))
         self.coverage = Coverage(tuple(keywords.values()), tuple(dict.fromkeys(warnings)))
@@ -161,12 +170,19 @@ def _narrowed(
 
 _IN_PLACE = {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not"}
 _FIXED = {"enum", "const"}
-_BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_BELOW = {"minimum", "exclusiveMinimum"}
+_ABOVE = {"maximum", "exclusiveMaximum"}
+_BOUNDS = _BELOW | _ABOVE
 _DIGITS = "numbers may have any number of digits, whatever their bounds"
+_SPELLINGS = {
+    "any": "numbers with exponents from -400 to 400 only",
+    "decimal": 'numbers without exponents only (number_spelling="any" lifts it)',
+    "plain": 'numbers in plain spelling only (number_spelling="any" lifts it)',
+}
 _GREATEST_COUNTS = {"maxLength", "maxItems", "maxContains", "maxProperties"}
 
 
-def _unbounded(conv: Converter, schema: dict[str, Any]) -> list[str]:
+def _unbounded(conv: Converter, schema: dict[str, Any], *, number_spelling: str) -> list[str]:
     """Return what has no bound among the values that a schema describes by itself."""
     if schema.keys() & _FIXED:
         return []
@@ -178,6 +194,7 @@ def _unbounded(conv: Converter, schema: dict[str, Any]) -> list[str]:
             return []
         given = "object"
     names = [given] if isinstance(given, str) else list(given)
+    names = [name for name in names if not _has_few_digits(schema, name, number_spelling)]
     checks = {
         "string": (_string, "strings have no maxLength"),
         "array": (_array, "arrays have no maxItems"),
@@ -211,3 +228,12 @@ def _object(conv: Converter, schema: dict[str, Any]) -> bool:
 
 def _always(_conv: Converter, _schema: dict[str, Any]) -> bool:
     return True
+
+
+def _has_few_digits(schema: dict[str, Any], name: str, number_spelling: str) -> bool:
+    """Return whether the spellings of the numbers of a type have a bounded length."""
+    if not all(schema.keys() & sides for sides in (_BELOW, _ABOVE)):
+        return False
+    if name == "integer":
+        return number_spelling != "any"
+    return name == "number" and number_spelling == "plain" and "multipleOf" in schema
