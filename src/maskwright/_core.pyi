@@ -352,7 +352,7 @@ class CompiledGrammar:
 
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: frames, states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
         """
 
 class StopFlag:

@@ -23,7 +23,7 @@ class CompilerStats:
             too, but no entries. Nobody waits for one: ``in_flight`` is 0.
         tokenizer_bytes: Memory of the vocabulary and of the masks that its compilers have in
             common, which no limit counts.
-        frames: Rules of all cached grammars, and kinds of JSON values that their schemas tell apart.
+        frames: Rules of all cached grammars, and JSON values that their schemas tell apart.
         states: States of all cached grammars.
         masks: Masks that they keep or refer to.
         cold_walks: Walks over the token trie that were needed for those.
