@@ -21,6 +21,7 @@ from maskwright.chat.engine_options import (
     checked_json_options,
     checked_limit,
     checked_seconds,
+    checked_text,
 )
 from maskwright.chat.engine_stats import EngineStats
 from maskwright.chat.errors import RequestError, SamplingError
@@ -58,6 +59,7 @@ class ChatEngine:
             `GrammarCompiler.compile_json_schema` by name. Where it is not given,
             ``any_whitespace`` is False: JSON has one fixed layout, in which a small model cannot
             spend its tokens on whitespace. ``number_spelling`` is what ``plain_spelling`` says.
+            Checked and copied here, with the documents of its ``registry``.
         plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come,
             and numbers are spelled as decimals (``number_spelling="decimal"``).
         jump_forward: Also append text that every continuation has without asking the model, as the
@@ -80,7 +82,7 @@ class ChatEngine:
         TokenizerError: The vocabulary cannot be used.
         ValueError: An option is out of its range.
         TypeError: An option is of another type, or ``json_options`` names one that there is not.
-        GrammarError: One of ``json_options`` has no meaning.
+        GrammarError: One of ``json_options`` has no meaning or no effect.
         DiskCacheError: The folder cannot be used.
     """
 
@@ -102,7 +104,7 @@ class ChatEngine:
     ) -> None:
         self._request_timeout = checked_seconds("request_timeout_seconds", request_timeout_seconds)
         vocabulary = model.vocabulary
-        self._model_name = model_name
+        self._model_name = checked_text("model_name", model_name)
         self._vocab_size = vocabulary.vocab_size
         self._max_sequences = model.max_sequences
         texts = vocabulary.text_bytes()
