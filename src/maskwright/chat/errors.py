@@ -134,14 +134,14 @@ def as_failure(error: BaseException) -> BaseException:
 
 
 def own_failure(error: BaseException) -> BaseException:
-    """Return what one of several callers is told of an error: a copy, with the error as its cause.
+    """Return what one caller is told of an error: a copy of its own, with the error as its cause.
 
     An error that cannot be copied becomes a `ModelError` (``model-call-failed``).
     """
     own = copied(error)
     if own is error or type(own) is not type(error):
         own = ModelError(
-            f"a call of the model for several requests failed: {shown(error)}",
+            f"the model, its tokenizer or a logit processor failed: {shown(error)}",
             code="model-call-failed",
         )
         own.__cause__ = error
