@@ -24,11 +24,11 @@ from maskwright.chat.engine_options import (
     checked_text,
 )
 from maskwright.chat.engine_stats import EngineStats
-from maskwright.chat.errors import RequestError, SamplingError
+from maskwright.chat.errors import RequestError, SamplingError, shown
 from maskwright.chat.gathering import ChunkMaker, Gathering
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
-from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
+from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor, checked_processors
 from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.scheduler import Scheduler
@@ -163,6 +163,7 @@ class ChatEngine:
             EngineBusyError: Too many requests wait; told at once.
             EngineClosedError: The engine is closed, or was meanwhile; or this is a forked child.
             EngineThreadError: A processor or the model has called this.
+            TypeError: ``processors`` are no functions.
         """
         chat_request = _read(request, fields)
         gathering = Gathering(chat_request, self._header())
@@ -246,6 +247,9 @@ class ChatEngine:
 
     def _starter(self, request: ChatRequest, processors: Sequence[LogitProcessor]) -> Start:
         """What starts a request and returns what cancels it; checks what needs the model."""
+        if not isinstance(request, ChatRequest):
+            raise TypeError(f"request is {shown(request)}; expected a ChatRequest")
+        functions = checked_processors(processors)
         if request.n > self._max_sequences:
             raise RequestError(
                 f"n is {request.n}, and the model has {self._max_sequences} sequences; ask for "
@@ -255,14 +259,14 @@ class ChatEngine:
             )
         try:
             processing = [
-                LogitProcessing(request.sampling, processors, vocab_size=self._vocab_size)
+                LogitProcessing(request.sampling, functions, vocab_size=self._vocab_size)
                 for _ in range(request.n)
             ]
         except SamplingError as error:
             raise RequestError(str(error), code="request-field", param="logit_bias") from error
 
         def start(sink: Callable[[Event], object]) -> Cancel:
-            keeps_raw = bool(processors) or _changes_logits(request.sampling)
+            keeps_raw = bool(functions) or _changes_logits(request.sampling)
             job = Job(request, processing, keeps_raw, sink)
             if self._request_timeout is not None:
                 job.deadline = job.meter.submitted + self._request_timeout
