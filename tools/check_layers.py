@@ -2,8 +2,8 @@
 
 The layers, lowest first; each may use the ones before it and nothing after it:
 
-    Python   shown, errors, certificate, unicode, stored_text, tokenizers, kernels -> ir -> frontends
-             -> public API -> integrations, compat, chat, server, cli
+    Python   shown, errors, certificate, unicode, stored_text, tokenizers, kernels -> ir
+             -> frontends -> public API -> integrations, compat, chat, server, cli
              `_core` is for kernels, the public API and above; a front-end sees no engine, only what
              `_native` takes from it: the writer of IR and the readers of schemas.
     C++      support -> ir -> automata -> json -> mask -> matcher -> batch -> bindings;

@@ -153,9 +153,10 @@ def error_body(error: BaseException) -> dict[str, Any]:
 
     Beside ``message``, ``type``, ``param`` and ``code`` it has, for a schema or grammar that was
     refused, ``pointer`` (where in it), ``keyword`` (what there) and ``reason``; None where the
-    error does not say. Lone surrogates are written as escapes, so it can be sent as UTF-8. ``type`` is ``"invalid_request_error"`` if another request would do,
+    error does not say. ``type`` is ``"invalid_request_error"`` if another request would do,
     ``"rate_limit_error"`` if this one would do later, as with HTTP's status 429, and
-    ``"server_error"`` if neither is known.
+    ``"server_error"`` if neither is known. Lone surrogates are written as escapes, so all of it
+    can be sent as UTF-8.
 
     Example:
         >>> body = error_body(RequestError("n is 0", code="request-field", param="n"))["error"]

@@ -24,8 +24,8 @@ def snapshot(data: Any) -> Any:
         if not isinstance(value, dict | list):
             return value
         if id(value) not in copies:
-            copies[id(value)] = empty = {} if isinstance(value, dict) else []
-            waiting.append((value, empty))
+            copies[id(value)] = {} if isinstance(value, dict) else []
+            waiting.append((value, copies[id(value)]))
         return copies[id(value)]
 
     whole = copied(data)

@@ -137,7 +137,10 @@ def test_json_options_of_a_wrong_type(options: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_constant_values": -1}, "max_constant_values is -1: expected an integer of 0 or more"),
+        (
+            {"max_constant_values": -1},
+            "max_constant_values is -1: expected an integer of 0 or more",
+        ),
         ({"max_ignored_bytes": -5}, "max_ignored_bytes is -5: expected an integer of 0 or more"),
         ({"max_whitespace_cnt": -1}, "max_whitespace_cnt is -1: expected an integer from 0 to"),
         ({"number_spelling": []}, r"number_spelling is \[\]: expected 'any'"),
@@ -191,7 +194,11 @@ def test_no_client_is_blamed_for_a_document_of_the_registry(engine_of: Make) -> 
     [
         ({"request_timeout_seconds": 10**400}, ValueError, "request_timeout_seconds is 1000"),
         ({"compile_timeout_seconds": 10**400}, ValueError, "compile_timeout_seconds is 1000"),
-        ({"cache_limit_bytes": 10**30}, ValueError, "cache_limit_bytes is 1000.*; expected at most"),
+        (
+            {"cache_limit_bytes": 10**30},
+            ValueError,
+            "cache_limit_bytes is 1000.*; expected at most",
+        ),
         ({"disk_cache": "a\0b"}, DiskCacheError, r"disk_cache is 'a\\x00b', which no folder"),
         ({"disk_cache": "a\ud800"}, DiskCacheError, r"disk_cache is 'a\\ud800', which no folder"),
         ({"disk_cache": ""}, DiskCacheError, "disk_cache is '', which no folder"),

@@ -87,11 +87,15 @@ def test_deltas_of_what_is_no_request(engine_of: Make) -> None:
         engine_of(ScriptedModel()).deltas(5)  # type: ignore[arg-type]
 
 
+def _refuse() -> None:
+    raise RequestError("a\ud800", code="request-field", param="b\ud800")
+
+
 @pytest.mark.parametrize(
     "ask",
     [
         lambda: ChatRequest.read({"messages": HI, SURROGATE: 1}),
-        lambda: _refuse(),
+        _refuse,
         lambda: Grammar.from_json_schema({"properties": {SURROGATE: {"type": SURROGATE}}}),
         lambda: Grammar.from_json_schema({"$ref": "#/" + SURROGATE}),
         lambda: Grammar.from_json_schema({}, dialect=SURROGATE),
@@ -104,7 +108,3 @@ def test_bodies_can_be_sent(ask: Callable[[], Any]) -> None:
     body = json.dumps(error_body(caught.value), ensure_ascii=False).encode()
     assert b"\\ud800" in body or b"\xef\xbf\xbd" in body
     str(caught.value).encode()
-
-
-def _refuse() -> None:
-    raise RequestError("a\ud800", code="request-field", param="b\ud800")

@@ -187,9 +187,7 @@ def compile_json_schema(
     if any_whitespace:
         facts.add("whitespace")
     facts.add(f"{number_spelling} numbers")
-    narrowed = _narrowed(
-        frozenset(facts), max_whitespace, strict=strict_mode, any_order=any_order
-    )
+    narrowed = _narrowed(frozenset(facts), max_whitespace, strict=strict_mode, any_order=any_order)
     return builder.finish(root), Certificate(exact=True, narrowed=narrowed, ignored=ignored)
 
 

@@ -81,7 +81,7 @@ def checked_dialect(name: str | None) -> Dialect:
 
 
 def checked_separators(
-    separators: tuple[str, str] | None, indent: int | None, *, any_whitespace: bool
+    separators: Any, indent: int | None, *, any_whitespace: bool
 ) -> tuple[bytes, bytes]:
     """Return what stands between items, and between key and value.
 
