@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "gil.h"
 #include "maskwright/matcher/matcher.h"
 #include "maskwright/matcher/precompute.h"
 #include "maskwright/support/stop_flag.h"
@@ -105,12 +106,14 @@ void register_compiled(nb::module_& m) {
       .def("freeze", &SharedMasks::freeze, "It takes nothing more from now on.")
       .def_prop_ro("bytes", &SharedMasks::bytes)
       .def("counters", &shared_counters, "entries, bytes, hits, misses and evictions.");
+  using Held = nb::call_guard<HoldsGil>;
   nb::class_<CompiledGrammar>(
       m, "CompiledGrammar", "A grammar compiled for one vocabulary; immutable, shared by matchers.")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes,
                    "As of the last call that computed something; waits for nothing.")
       .def_prop_rw("around_bytes", &CompiledGrammar::around_bytes,
-                   &CompiledGrammar::set_around_bytes, "The part of it that its owner gave.")
+                   &CompiledGrammar::set_around_bytes, Held(),
+                   "The part of it that its owner gave.")
       .def_prop_ro("may_need_search", &CompiledGrammar::may_need_unspellable,
                    "A text may get to where the vocabulary can't spell what follows, so that masks "
                    "take a search.")
@@ -118,9 +121,9 @@ void register_compiled(nb::module_& m) {
       .def("charge_to", &CompiledGrammar::charge_to, nb::arg("ledger").none(),
            "Have the ledger count this grammar from now on; None: nobody.")
       .def_prop_ro("mask_table", &CompiledGrammar::mask_table, "The ids of its masks.")
-      .def("use_mask_table", &CompiledGrammar::use_mask_table, nb::arg("table"),
+      .def("use_mask_table", &CompiledGrammar::use_mask_table, Held(), nb::arg("table"),
            "Take ids from a table of the same vocabulary, before any was asked for.")
-      .def("bound_budget_work", &CompiledGrammar::bound_budget_work, nb::arg("max_work"),
+      .def("bound_budget_work", &CompiledGrammar::bound_budget_work, Held(), nb::arg("max_work"),
            "For tests: the work that a mask under a budget may take at most.")
       .def("counters", &counters,
            "Counts of what was built so far: frames, states, rows, positions, searched_places, "

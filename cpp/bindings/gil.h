@@ -1,8 +1,9 @@
 // Waiting for a grammar without Python's global lock.
 //
-// A grammar's mutex may be held for long, by a thread that needs the global lock at its end. A
-// thread that has to wait for it gives the global lock up meanwhile: only where its caller says so
-// (HoldsGil), since Python code may run then that changes what the caller looks at.
+// A grammar's mutex may be held for long. A thread that has to wait for it gives the global lock up
+// meanwhile: only where its caller says so (HoldsGil), since Python code may run then that changes
+// what the caller looks at. Nobody waits for the global lock while it holds a grammar's mutex, so
+// that waiting for the mutex with the global lock held takes time and is no deadlock.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -35,6 +36,14 @@ inline void wait_without_gil(std::mutex& mutex) {
     mutex.lock();
     return;
   }
-  const ReleasesGil released;
+  constexpr int kMaxTries = 100;  // others may always be faster
+  for (int i = 0; i < kMaxTries; ++i) {
+    {
+      const ReleasesGil released;
+      mutex.lock();
+      mutex.unlock();
+    }
+    if (mutex.try_lock()) return;
+  }
   mutex.lock();
 }

@@ -367,7 +367,10 @@ class GrammarCompiler:
         return self._cache.size_bytes() + self._cache.generation.shared_ledger.bytes
 
     def stats(self) -> CompilerStats:
-        """Return figures about the cache and what it holds at this moment."""
+        """Return figures about the cache and what it holds at this moment; waits for nothing.
+
+        Of a grammar in which something is being computed they are those of a moment before.
+        """
         counters = [
             compiled._core.counters()  # noqa: SLF001  of this package
             for compiled in self._cache.values()

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <random>
 #include <stdexcept>
-#include <thread>
 
 #include "maskwright/support/heap_bytes.h"
+#include "maskwright/support/patience.h"
 #include "maskwright/support/interner.h"
 
 namespace maskwright {
@@ -74,7 +74,7 @@ SharedMaskRef SharedMasks::find(std::span<const uint32_t> key) {
     ++hits_;
     return mask;
   }
-  const auto locked = lock();
+  const auto locked = lock_soon(mutex_);
   const auto place = locked ? find_place(key, hash) : Order::const_iterator{};
   if (!locked || place == order_.end()) {
     ++misses_;
@@ -96,7 +96,7 @@ SharedMaskRef SharedMasks::keep(std::shared_ptr<SharedMask> mask) {
   std::vector<SharedMaskRef> dropped;  // freed after the lock
   const uint64_t hash = hash_words(mask->key, seed_);
   if (SharedMaskRef known = find_below(mask->key, hash)) return known;
-  const auto locked = lock();
+  const auto locked = lock_soon(mutex_);
   if (!locked) return nullptr;
   if (const auto place = find_place(mask->key, hash); place != order_.end()) return use(place);
   if (frozen_) return nullptr;
@@ -110,15 +110,6 @@ SharedMaskRef SharedMasks::keep(std::shared_ptr<SharedMask> mask) {
   by_hash_.emplace(hash, std::prev(order_.end()));
   charge_.set(entry_bytes_);
   return order_.back();
-}
-
-std::unique_lock<std::mutex> SharedMasks::lock() {
-  std::unique_lock locked(mutex_, std::try_to_lock);
-  for (uint32_t i = 0; i < kMaxTries && !locked; ++i) {
-    std::this_thread::yield();
-    locked.try_lock();
-  }
-  return locked;
 }
 
 void SharedMasks::freeze() {

@@ -8,6 +8,7 @@
 #include "maskwright/json/lang.h"
 #include "maskwright/support/error.h"
 #include "maskwright/support/heap_bytes.h"
+#include "maskwright/support/patience.h"
 #include "maskwright/support/stop_flag.h"
 #include "matcher/completion_store.h"
 
@@ -129,6 +130,7 @@ void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
       std::make_shared<MaskTable>(vocabulary_->mask_words(), MaskTable::kDefaultBytes));
   completions_ = std::make_unique<CompletionStore>();
   update_charge();
+  last_counters_ = count();
 }
 
 CompiledGrammar::~CompiledGrammar() = default;
@@ -188,7 +190,14 @@ StorableMasks CompiledGrammar::storable_masks() const {
 }
 
 CompiledCounters CompiledGrammar::counters() const {
-  const std::lock_guard lock(mutex_);
+  const auto free = lock_soon(mutex_);
+  const auto mine = lock_soon(counters_mutex_);
+  if (!mine) return {};
+  if (free) last_counters_ = count();
+  return last_counters_;
+}
+
+CompiledCounters CompiledGrammar::count() const {
   return {ir_.num_rules() + (json_ == nullptr ? 0 : json_->num_targets()),
           store_.num_states(),
           store_.num_rows(),

@@ -136,9 +136,6 @@ class SharedMasks {
   using Order = std::list<SharedMaskRef>;
   // Entries in use that are passed over in search of one that is not, for one that is kept.
   static constexpr uint32_t kMaxPassed = 64;
-  static constexpr uint32_t kMaxTries = 100;  // to lock
-
-  std::unique_lock<std::mutex> lock();
   SharedMaskRef find_below(std::span<const uint32_t> key, uint64_t hash) const;
   Order::const_iterator find_place(std::span<const uint32_t> key, uint64_t hash) const;
   SharedMaskRef use(Order::const_iterator place);

@@ -96,6 +96,7 @@ class CompiledGrammar {
   std::size_t around_bytes() const { return around_bytes_; }
   // Has the ledger count this grammar from now on; null: nobody.
   void charge_to(std::shared_ptr<ByteLedger> ledger) { charge_.charge_to(std::move(ledger)); }
+  // As of when last nothing was being computed, if something is: waits for nothing.
   CompiledCounters counters() const;
   // The masks computed so far that another machine of the same rules can use.
   StorableMasks storable_masks() const;
@@ -137,10 +138,13 @@ class CompiledGrammar {
   void lower_rules();
   void finish(std::shared_ptr<SharedMasks> shared);
   void update_charge() const;
+  CompiledCounters count() const;
   std::size_t measure_tables() const;
 
   mutable GrammarMutex mutex_{*this};
   mutable ByteCharge charge_;
+  mutable std::mutex counters_mutex_;  // never held for long
+  mutable CompiledCounters last_counters_;
   // The charge is up to date if there are so many states, rows and masks.
   mutable uint64_t charged_items_ = 0;
   mutable uint64_t charged_completions_ = 0;  // CompletionStore::revision()
