@@ -100,7 +100,7 @@ def checked_separators(
     given = _DEFAULT_SEPARATORS if separators is None else separators
     if not isinstance(given, tuple | list | str) or not all(isinstance(t, str) for t in given):
         raise TypeError(f"separators are {shown(separators)}; expected two str: (', ', ': ')")
-    item, key = given if len(given) == 2 else ("", "")
+    item, key = tuple(given) if len(given) == 2 else ("", "")
     if not (_ITEM_SEPARATOR.fullmatch(item) and _KEY_SEPARATOR.fullmatch(key)):
         raise _invalid(
             f"separators are {', '.join(map(shown, given))}: expected two, a comma and a colon, "
