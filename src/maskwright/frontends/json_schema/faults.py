@@ -19,6 +19,7 @@ __all__ = [
     "malformed",
     "non_string_key",
     "not_a_schema",
+    "quoted_name",
     "surrogate",
     "unsupported_keyword",
 ]
@@ -49,6 +50,12 @@ def describe(value: Any) -> str:
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
     return f"a Python value of type {type(value).__qualname__}"
+
+
+def quoted_name(name: str) -> str:
+    """Return a member's name as messages show it: in quotes, and cut if it is long."""
+    cut = name if len(name) <= _MAX_EXCERPT else name[:_MAX_EXCERPT] + "..."
+    return json.dumps(cut, ensure_ascii=False)
 
 
 def malformed(
