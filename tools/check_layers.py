@@ -2,8 +2,8 @@
 
 The layers, lowest first; each may use the ones before it and nothing after it:
 
-    Python   errors, certificate, unicode, stored_text, tokenizers, kernels -> ir -> frontends
-             -> public API -> integrations, compat, chat, server, cli
+    Python   shown, errors, certificate, unicode, stored_text, tokenizers, kernels -> ir
+             -> frontends -> public API -> integrations, compat, chat, server, cli
              `_core` is for kernels, the public API and above; a front-end sees no engine, only what
              `_native` takes from it: the writer of IR and the readers of schemas.
     C++      support -> ir -> automata -> json -> mask -> matcher -> batch -> bindings;
@@ -29,12 +29,13 @@ PACKAGE = "maskwright"
 
 # What each part of the Python package may import, besides itself. Modules directly in the package
 # that have no entry here (grammar.py, matcher.py, ...) are the public API.
-_BASE = frozenset({"errors"})
+_BASE = frozenset({"errors", "shown"})
 _FRONT_END_NEEDS = _BASE | {"_native", "ir", "unicode", "certificate", "frontends"}
 _API_NEEDS = _FRONT_END_NEEDS | {"_core", "stored_text", "tokenizers", "kernels"}
 _ABOVE_API = _API_NEEDS | {"api"}
 PYTHON_LAYERS: dict[str, frozenset[str]] = {
-    "errors": frozenset(),
+    "shown": frozenset(),
+    "errors": frozenset({"shown"}),
     "_core": frozenset(),
     "certificate": _BASE,
     "unicode": _BASE,

@@ -7,13 +7,14 @@ into a grammar later, possibly by another thread. Kinds are named as the methods
 from __future__ import annotations
 
 import marshal
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError, how_to_read
 from .grammar import Grammar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable
 
     from .ir.format import NumberSpelling
 
@@ -73,7 +74,7 @@ def json_schema_request(
         "number_spelling": number_spelling,
         "assert_format": assert_format,
         "dialect": dialect,
-        "registry": None if registry is None else dict(registry),
+        "registry": dict(registry) if isinstance(registry, Mapping) else registry,
         "nullable": nullable,
         **limits,
     }

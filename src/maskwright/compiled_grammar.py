@@ -6,6 +6,7 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
 from .grammar import Grammar
+from .option_checks import check_count
 from .stored import compiled_from_json, compiled_to_json, dump_compiled, load_compiled
 from .tokenizer_info import TokenizerInfo
 
@@ -231,8 +232,7 @@ def checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
     """Return the limits that were given, by name."""
     limits = {name: value for name, value in zip(_LIMITS, given, strict=True) if value is not None}
     for name, value in limits.items():
-        if not 1 <= value <= _MAX_WORD:
-            raise ValueError(f"{name} is {value}; expected 1 to {_MAX_WORD}")
+        check_count(name, value, 1, _MAX_WORD)
     return limits
 
 

@@ -39,6 +39,7 @@ from .compiler_stats import CompilerStats
 from .disk_cache import DiskCache, DiskCacheStats
 from .errors import CompileTimeoutError, GrammarError
 from .generations import Generation, PastGenerations
+from .option_checks import check_count, check_seconds
 from .precompute import MODES, Budget, Mode, Precomputer
 from .work_pool import WorkPool
 
@@ -103,9 +104,8 @@ class GrammarCompiler:
         max_lang_states: Limit on the states of a product of patterns.
 
     Raises:
-        TypeError: ``tokenizer_info`` is no `TokenizerInfo`, or the limit of a cache no int.
-        ValueError: A limit is not positive, the limit of a cache is below -1, ``mask_table_bytes``
-            is negative, or ``precompute`` is none of the three.
+        TypeError: ``tokenizer_info`` is no `TokenizerInfo`, or a limit no number.
+        ValueError: A limit is out of its range, or ``precompute`` is none of the three.
         DiskCacheError: ``disk_cache`` is no folder (``disk-cache-folder``), or the database in it
             is damaged or none of this package (``disk-cache-foreign``, ``disk-cache-version``).
 
@@ -140,13 +140,14 @@ class GrammarCompiler:
     ) -> None:
         check_tokenizer_info(tokenizer_info)
         del enable_dynamic_compilation
-        if max_threads < 1:
-            raise ValueError(f"max_threads is {max_threads}; expected at least 1")
-        _check_cache_limit("cache_limit_bytes", cache_limit_bytes)
-        _check_cache_limit("disk_cache_limit_bytes", disk_cache_limit_bytes)
-        _check_precompute(precompute, precompute_seconds, precompute_bytes)
-        if mask_table_bytes < 0:
-            raise ValueError(f"mask_table_bytes is {mask_table_bytes}; expected 0 or more")
+        check_count("max_threads", max_threads, 1)
+        check_count("cache_limit_bytes", cache_limit_bytes, -1)
+        check_count("disk_cache_limit_bytes", disk_cache_limit_bytes, -1)
+        if precompute not in MODES:
+            raise ValueError(f"precompute is {precompute!r}; expected one of {', '.join(MODES)}")
+        check_seconds("precompute_seconds", precompute_seconds)
+        check_count("precompute_bytes", precompute_bytes, 1)
+        check_count("mask_table_bytes", mask_table_bytes, 0)
         self._pool = WorkPool(max_threads)
         self._precompute = precompute
         self._precomputer: Precomputer | None = None
@@ -303,7 +304,7 @@ class GrammarCompiler:
             waits when the program ends is cancelled.
 
         Raises:
-            ValueError: ``kind`` is none of those, or ``timeout_seconds`` is not positive.
+            ValueError: ``kind`` is none of those, or ``timeout_seconds`` is out of range.
             TypeError: ``timeout_seconds`` is no number, the source is of a wrong type, or there is
                 no such option. The future of a JSON Schema raises the last itself.
             RuntimeError: The program ends.
@@ -319,7 +320,7 @@ class GrammarCompiler:
             expected = ", ".join(KINDS)
             raise ValueError(f"kind is {kind!r}; expected one of {expected}")
         if timeout_seconds is not None:
-            _check_timeout(timeout_seconds)
+            check_seconds("timeout_seconds", timeout_seconds)
         if kind == "json_schema" and not is_plain_schema(source):
             # Asking a type for its schema takes time.
             future = submit_twice(self._pool, lambda: self._submit(KINDS[kind](source, **options)))
@@ -453,33 +454,8 @@ class GrammarCompiler:
         return compiled
 
 
-def _check_cache_limit(name: str, limit: object) -> None:
-    if isinstance(limit, bool) or not isinstance(limit, int):
-        raise TypeError(f"{name} is a {type(limit).__name__}; expected an int")
-    if limit < -1:
-        raise ValueError(f"{name} is {limit}; expected -1 or more")
-
-
-def _check_precompute(mode: str, seconds: float, size_bytes: int) -> None:
-    if mode not in MODES:
-        raise ValueError(f"precompute is {mode!r}; expected one of {', '.join(MODES)}")
-    if not seconds > 0:
-        raise ValueError(f"precompute_seconds is {seconds}; expected more than 0")
-    if not size_bytes > 0:
-        raise ValueError(f"precompute_bytes is {size_bytes}; expected more than 0")
-
-
 def _shared_masks(
     computation: Computation[CompiledGrammar, Generation],
 ) -> _core.SharedMasks | None:
     generation = computation.generation
     return None if generation is None else generation.shared_masks
-
-
-def _check_timeout(timeout_seconds: object) -> None:
-    if isinstance(timeout_seconds, bool) or not isinstance(timeout_seconds, (int, float)):
-        raise TypeError(
-            f"timeout_seconds is a {type(timeout_seconds).__name__}; expected a number or None"
-        )
-    if not timeout_seconds > 0:
-        raise ValueError(f"timeout_seconds is {timeout_seconds}; expected more than 0")

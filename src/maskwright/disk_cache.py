@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import marshal
+import os
 import threading
 import time
 import warnings
@@ -30,9 +31,9 @@ from .compiled_grammar import CompiledGrammar
 from .disk_store import DiskStore
 from .errors import DiskCacheError, MaskwrightError
 from .forks import close_before_forks
+from .shown import shown
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Hashable
 
     from .tokenizer_info import TokenizerInfo
@@ -78,6 +79,7 @@ class DiskCache:
         limits: Those that all grammars are compiled under.
 
     Raises:
+        TypeError: The folder is no path.
         DiskCacheError: The folder is none, or what is in it has the name of the database and is no
             database of this package.
     """
@@ -93,7 +95,7 @@ class DiskCache:
         self._limits = limits
         circumstances = (_code_digest(), _core.STORED_VERSION, tokenizer_info.fingerprint)
         self._key_start = marshal.dumps((*circumstances, sorted(limits.items())), 2)
-        self._store = DiskStore(Path(folder), limit_bytes)
+        self._store = DiskStore(_path_of(folder), limit_bytes)
         # Guards all else; taken again by a signal handler that forks.
         self._lock = threading.RLock()
         self._hits = self._misses = self._writes = self._dropped = self._errors = 0
@@ -233,3 +235,21 @@ def _code_digest() -> bytes:
         digest.update(path.name.encode() + b"\0")
         digest.update(path.read_bytes())
     return digest.digest()
+
+
+def _path_of(folder: object) -> Path:
+    """Return the path of the folder; one that no file system can have is told at once."""
+    if not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"disk_cache is {shown(folder)}; expected the path of a folder, or None")
+    path = Path(folder)
+    try:
+        is_path = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path or not os.fspath(folder):
+        raise DiskCacheError(
+            f"disk_cache is {shown(folder)}, which no folder can be called; pass the path of a "
+            "folder",
+            code="disk-cache-folder",
+        )
+    return path

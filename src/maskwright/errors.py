@@ -13,6 +13,8 @@ from io import IOBase
 from os import PathLike
 from typing import Any
 
+from .shown import printable
+
 __all__ = [
     "BatchError",
     "BitmaskError",
@@ -118,6 +120,7 @@ class MaskwrightError(Exception):
     message: str
 
     def __init__(self, message: str, *, code: str) -> None:
+        message = printable(message)
         super().__init__(message)
         self.message = message
         self.code = code

@@ -118,6 +118,7 @@ class Grammar:
                 ``pointer``.
             GrammarSyntaxError: The text of the schema is no JSON; with ``line`` and ``column``.
             GrammarError: An option has no meaning.
+            TypeError: An option is of a wrong type.
             LimitExceededError: A limit is exceeded; with ``limit`` and ``value``.
             MissingDependencyError: The schema is a type, and pydantic is not installed.
 

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "maskwright/support/heap_bytes.h"
-#include "maskwright/support/patience.h"
 #include "maskwright/support/interner.h"
+#include "maskwright/support/patience.h"
 
 namespace maskwright {
 

@@ -21,13 +21,14 @@ from maskwright.chat.engine_options import (
     checked_json_options,
     checked_limit,
     checked_seconds,
+    checked_text,
 )
 from maskwright.chat.engine_stats import EngineStats
-from maskwright.chat.errors import RequestError, SamplingError
+from maskwright.chat.errors import RequestError, SamplingError, shown
 from maskwright.chat.gathering import ChunkMaker, Gathering
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.chat.job import Event, Job
-from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor
+from maskwright.chat.logit_processing import LogitProcessing, LogitProcessor, checked_processors
 from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.scheduler import Scheduler
@@ -58,6 +59,7 @@ class ChatEngine:
             `GrammarCompiler.compile_json_schema` by name. Where it is not given,
             ``any_whitespace`` is False: JSON has one fixed layout, in which a small model cannot
             spend its tokens on whitespace. ``number_spelling`` is what ``plain_spelling`` says.
+            Checked and copied here, with the documents of its ``registry``.
         plain_spelling: Whether JSON strings have no ``\\u`` escape where anything else can come,
             and numbers are spelled as decimals (``number_spelling="decimal"``).
         jump_forward: Also append text that every continuation has without asking the model, as the
@@ -80,7 +82,7 @@ class ChatEngine:
         TokenizerError: The vocabulary cannot be used.
         ValueError: An option is out of its range.
         TypeError: An option is of another type, or ``json_options`` names one that there is not.
-        GrammarError: One of ``json_options`` has no meaning.
+        GrammarError: One of ``json_options`` has no meaning or no effect.
         DiskCacheError: The folder cannot be used.
     """
 
@@ -102,7 +104,7 @@ class ChatEngine:
     ) -> None:
         self._request_timeout = checked_seconds("request_timeout_seconds", request_timeout_seconds)
         vocabulary = model.vocabulary
-        self._model_name = model_name
+        self._model_name = checked_text("model_name", model_name)
         self._vocab_size = vocabulary.vocab_size
         self._max_sequences = model.max_sequences
         texts = vocabulary.text_bytes()
@@ -161,6 +163,7 @@ class ChatEngine:
             EngineBusyError: Too many requests wait; told at once.
             EngineClosedError: The engine is closed, or was meanwhile; or this is a forked child.
             EngineThreadError: A processor or the model has called this.
+            TypeError: ``processors`` are no functions.
         """
         chat_request = _read(request, fields)
         gathering = Gathering(chat_request, self._header())
@@ -244,6 +247,9 @@ class ChatEngine:
 
     def _starter(self, request: ChatRequest, processors: Sequence[LogitProcessor]) -> Start:
         """What starts a request and returns what cancels it; checks what needs the model."""
+        if not isinstance(request, ChatRequest):
+            raise TypeError(f"request is {shown(request)}; expected a ChatRequest")
+        functions = checked_processors(processors)
         if request.n > self._max_sequences:
             raise RequestError(
                 f"n is {request.n}, and the model has {self._max_sequences} sequences; ask for "
@@ -253,14 +259,14 @@ class ChatEngine:
             )
         try:
             processing = [
-                LogitProcessing(request.sampling, processors, vocab_size=self._vocab_size)
+                LogitProcessing(request.sampling, functions, vocab_size=self._vocab_size)
                 for _ in range(request.n)
             ]
         except SamplingError as error:
             raise RequestError(str(error), code="request-field", param="logit_bias") from error
 
         def start(sink: Callable[[Event], object]) -> Cancel:
-            keeps_raw = bool(processors) or _changes_logits(request.sampling)
+            keeps_raw = bool(functions) or _changes_logits(request.sampling)
             job = Job(request, processing, keeps_raw, sink)
             if self._request_timeout is not None:
                 job.deadline = job.meter.submitted + self._request_timeout

@@ -8,10 +8,12 @@ from typing import Any, Final
 from maskwright.computation import copied
 from maskwright.errors import (
     GrammarError,
+    InvalidSchemaError,
     LimitExceededError,
     MaskwrightError,
     MissingDependencyError,
 )
+from maskwright.shown import cut, printable, shown
 
 __all__ = [
     "EngineBusyError",
@@ -96,13 +98,13 @@ class RequestError(MaskwrightError, ValueError):
 
 def field_error(name: str, found: str) -> RequestError:
     """What to raise for a field with a value that it cannot have."""
-    name = _cut(name)
+    name = cut(name)
     return RequestError(f"{name} {found}", code="request-field", param=name)
 
 
 def not_supported(name: str, found: str) -> RequestError:
     """What to raise for a field that asks for something that is not there."""
-    name = _cut(name)
+    name = cut(name)
     return RequestError(f"{name} {found}", code="request-not-supported", param=name)
 
 
@@ -111,11 +113,10 @@ def unknown_field(name: str) -> RequestError:
     return RequestError(
         f"the field {shown(name)} is not supported; leave it out",
         code="request-unknown-field",
-        param=_cut(name),
+        param=cut(name),
     )
 
 
-_MOST_SHOWN: Final = 100
 _ENDINGS: Final = (StopIteration, StopAsyncIteration, GeneratorExit, CancelledError)
 
 
@@ -133,31 +134,18 @@ def as_failure(error: BaseException) -> BaseException:
 
 
 def own_failure(error: BaseException) -> BaseException:
-    """Return what one of several callers is told of an error: a copy, with the error as its cause.
+    """Return what one caller is told of an error: a copy of its own, with the error as its cause.
 
     An error that cannot be copied becomes a `ModelError` (``model-call-failed``).
     """
     own = copied(error)
     if own is error or type(own) is not type(error):
         own = ModelError(
-            f"a call of the model for several requests failed: {shown(error)}",
+            f"the model, its tokenizer or a logit processor failed: {shown(error)}",
             code="model-call-failed",
         )
         own.__cause__ = error
     return own
-
-
-def shown(value: object) -> str:
-    """A value as messages show it: cut, if it is long."""
-    try:
-        text = repr(value)
-    except Exception:  # noqa: BLE001  nested too deeply, or an int too long to be written
-        return f"of type {type(value).__name__}"
-    return _cut(text)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
 
 
 def error_body(error: BaseException) -> dict[str, Any]:
@@ -167,7 +155,8 @@ def error_body(error: BaseException) -> dict[str, Any]:
     refused, ``pointer`` (where in it), ``keyword`` (what there) and ``reason``; None where the
     error does not say. ``type`` is ``"invalid_request_error"`` if another request would do,
     ``"rate_limit_error"`` if this one would do later, as with HTTP's status 429, and
-    ``"server_error"`` if neither is known.
+    ``"server_error"`` if neither is known. Lone surrogates are written as escapes, so all of it
+    can be sent as UTF-8.
 
     Example:
         >>> body = error_body(RequestError("n is 0", code="request-field", param="n"))["error"]
@@ -187,7 +176,11 @@ def error_body(error: BaseException) -> dict[str, Any]:
         body["pointer"] = pointer
         body["keyword"] = getattr(error, "feature", None) or _last_part(pointer)
         body["reason"] = getattr(error, "message", str(error))
-    return {"error": body}
+    return {"error": {key: _encodable(value) for key, value in body.items()}}
+
+
+def _encodable(value: object) -> object:
+    return printable(value) if isinstance(value, str) else value
 
 
 def is_invalid_request(error: BaseException) -> bool:
@@ -197,6 +190,8 @@ def is_invalid_request(error: BaseException) -> bool:
 
 def _param(error: BaseException) -> str | None:
     """The field of a request that an error is about."""
+    if isinstance(error, InvalidSchemaError) and not error.pointer.startswith("#"):
+        return None  # in a document of the engine's registry, of which no client knows
     if isinstance(error, GrammarError | LimitExceededError):
         return "response_format"
     return getattr(error, "param", None) or _BLAMED_FIELDS.get(getattr(error, "code", ""))

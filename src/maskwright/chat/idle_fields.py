@@ -57,8 +57,17 @@ def take_idle_fields(reader: FieldReader) -> None:
     """
     for name, idle in IDLE_VALUES.items():
         value = reader.take(name)
-        if value is None or any(type(value) is type(v) and value == v for v in idle.values):
+        if value is None or any(_is_same(value, idle_value) for idle_value in idle.values):
             continue
         raise not_supported(
             name, f"is {shown(value)}; expected {idle.expected}: {idle.missing}; leave it out"
         )
+
+
+def _is_same(value: Any, expected: Any) -> bool:
+    """Whether a value is an expected one; what else it holds may compare in any way."""
+    if type(value) is not type(expected):
+        return False
+    if isinstance(value, list | tuple) and not all(type(entry) is str for entry in value):
+        return False
+    return bool(value == expected)

@@ -14,17 +14,15 @@ llama.cpp give it, which multiplies negative logits; as in llama.cpp it comes be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwright.chat.errors import SamplingError
+from maskwright.chat.errors import SamplingError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from maskwright.chat.sampling import SamplingParameters
 
 LogitProcessor = Callable[[Sequence[int], NDArray[np.float32]], "NDArray[np.float32] | None"]
@@ -32,6 +30,21 @@ LogitProcessor = Callable[[Sequence[int], NDArray[np.float32]], "NDArray[np.floa
 (vocab_size,)), edits the row and returns None, or returns another of the same shape and dtype."""
 
 _FIRST_CAPACITY: Final = 64
+
+
+def checked_processors(processors: object) -> tuple[LogitProcessor, ...]:
+    """Return the functions of a user.
+
+    Raises:
+        TypeError: They are no sequence of functions.
+    """
+    if isinstance(processors, str | bytes) or not isinstance(processors, Iterable):
+        raise TypeError(f"processors is {shown(processors)}; expected a list of functions")
+    checked = tuple(processors)
+    for processor in checked:
+        if not callable(processor):
+            raise TypeError(f"processors has {shown(processor)}; expected functions")
+    return checked
 
 
 class _TokenCounts:

@@ -38,7 +38,7 @@ def read_messages(value: Any) -> tuple[Message, ...]:
         found = "is one object"
     else:
         found = f"is a {type(value).__name__}"
-    if not value or not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple) or not value:
         raise field_error("messages", f"{found}; expected a list of messages: [{_EXAMPLE}]")
     return tuple(_message(message, f"messages[{i}]") for i, message in enumerate(value))
 

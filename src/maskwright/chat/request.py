@@ -133,7 +133,7 @@ def _or(value: Any, default: Any) -> Any:
 
 def _sampling(reader: FieldReader) -> SamplingParameters:
     given = {name: value for name in _SAMPLING_FIELDS if (value := reader.take(name)) is not None}
-    if given.get("top_k") == -1:  # how some clients spell "all"
+    if plain_integer(given.get("top_k")) == -1:  # how some clients spell "all"
         given["top_k"] = 0
     seed = reader.integer("seed", -(_SEEDS >> 1), _SEEDS - 1)
     try:

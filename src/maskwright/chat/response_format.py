@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.chat.errors import RequestError, field_error, not_supported, shown, unknown_field
+from maskwright.compile_requests import grammar_request, regex_request
 from maskwright.errors import how_to_read
 from maskwright.grammar import Grammar
 
@@ -94,6 +95,10 @@ class RegexFormat(ResponseFormat):
 
     pattern: str
 
+    def __post_init__(self) -> None:
+        """Check that it is text."""
+        regex_request(self.pattern)
+
     def submit(
         self,
         compiler: GrammarCompiler,
@@ -111,6 +116,10 @@ class GrammarFormat(ResponseFormat):
     """Text of a grammar: EBNF, or a `maskwright.Grammar`."""
 
     grammar: str | Grammar
+
+    def __post_init__(self) -> None:
+        """Check that it is one of the two."""
+        grammar_request(self.grammar)
 
     def submit(
         self,
@@ -234,7 +243,8 @@ _READERS: Final[dict[str, Callable[[dict[str, Any]], ResponseFormat]]] = {
 def _is_schema(fields: Mapping[str, Any]) -> bool:
     """Whether an object has keywords of JSON Schema, and is none of a format."""
     kinds = fields.get("type")
-    names_type = any(kind in _TYPES for kind in (kinds if isinstance(kinds, list) else [kinds]))
+    listed = kinds if isinstance(kinds, list) else [kinds]
+    names_type = any(isinstance(kind, str) and kind in _TYPES for kind in listed)
     return names_type or any(keyword in fields for keyword in _KEYWORDS)
 
 

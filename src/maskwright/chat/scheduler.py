@@ -291,7 +291,7 @@ class Scheduler:
             yield
         except BaseException as error:  # noqa: BLE001  it is told to the callers
             for job in jobs:
-                self._end(job, own_failure(error) if len(jobs) > 1 else error)
+                self._fail(job, error)
 
     def _sweep(self) -> None:
         """End what is over, and free the sequences of choices that are."""
@@ -300,8 +300,10 @@ class Scheduler:
                 self._sweep_job(job)
 
     def _sweep_job(self, job: Job) -> None:
-        if job.error is not None or job.sink_failed:
-            self._end(job, job.error)
+        if job.error is not None:
+            self._fail(job, job.error)
+        elif job.sink_failed:
+            self._end(job)
         elif job.choices and not any(choice.is_running for choice in job.choices):
             self._end(job, job.ending)
         else:
@@ -312,6 +314,10 @@ class Scheduler:
             if sequence in job.sequences:
                 job.sequences.remove(sequence)
                 self._sequences.release(sequence)
+
+    def _fail(self, job: Job, error: BaseException) -> None:
+        """End a request with an error; others may have the same object, of the user's code."""
+        self._end(job, own_failure(error))
 
     def _end(self, job: Job, last: Event | None = None) -> None:
         """Take a request out, wherever it is, and free what it has; then tell its last event."""

@@ -2,15 +2,18 @@
 
 Idea: the scheduler's thread puts events into a queue of the caller, an asyncio queue for callers
 in an event loop. Closing, or forgetting, what reads from the queue cancels the request.
+Of several readers one waits for the queue, the others for that one; so all of them see the end.
 """
 
 from __future__ import annotations
 
 import asyncio
 import queue
+import threading
 from typing import TYPE_CHECKING
 
 from maskwright.chat.completion import Delta, Ending
+from maskwright.chat.errors import own_failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -34,7 +37,25 @@ class _Ends:
 
     def __init__(self) -> None:
         self.ending: Ending | None = None
+        self._failure: BaseException | None = None
+        self._told: set[int] = set()
         self._cancel: Cancel | None = None
+
+    def _is_over(self) -> bool:
+        """Whether there is nothing more to wait for.
+
+        Raises:
+            BaseException: A copy of what has ended the request, once for each reader; what it
+                reads after that is the end.
+        """
+        if self._failure is not None and self._reader() not in self._told:
+            self._told.add(self._reader())
+            raise own_failure(self._failure)
+        return self._cancel is None
+
+    def _reader(self) -> int:
+        """Who reads: the thread, or the task."""
+        raise NotImplementedError
 
     def _take(self, event: Event | None) -> Delta | None:
         """The delta of an event; None at the end of the stream, which closing it puts there.
@@ -44,10 +65,12 @@ class _Ends:
         """
         if isinstance(event, Delta):
             return event
-        self._cancel = None
         if isinstance(event, Ending):
             self.ending = event
-        elif event is not None:
+        self._cancel = None
+        if isinstance(event, BaseException):
+            self._failure = event
+            self._told.add(self._reader())
             raise event
         return None
 
@@ -75,21 +98,24 @@ class DeltaStream(_Ends):
     def __init__(self, start: Start) -> None:
         super().__init__()
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._reading = threading.Lock()  # held by the one reader that waits for an event
         self._cancel = start(self._events.put)
+
+    def _reader(self) -> int:
+        return threading.get_ident()
 
     def __iter__(self) -> Iterator[Delta]:
         return self
 
     def __next__(self) -> Delta:
-        if self._cancel is None:
-            raise StopIteration
-        delta = self._take(self._events.get())
+        with self._reading:
+            delta = None if self._is_over() else self._take(self._events.get())
         if delta is None:
             raise StopIteration
         return delta
 
     def close(self) -> None:
-        """Cancel the request, if it still runs; a thread that waits for a delta waits no more."""
+        """Cancel the request, if it still runs; threads that wait for a delta wait no more."""
         self._stop()
         self._events.put(None)
 
@@ -108,21 +134,24 @@ class AsyncDeltaStream(_Ends):
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         call = asyncio.get_running_loop().call_soon_threadsafe
         self._events = events
+        self._reading = asyncio.Lock()  # held by the one reader that waits for an event
         self._cancel = start(lambda event: call(events.put_nowait, event))
+
+    def _reader(self) -> int:
+        return id(asyncio.current_task())
 
     def __aiter__(self) -> AsyncIterator[Delta]:
         return self
 
     async def __anext__(self) -> Delta:
-        if self._cancel is None:
-            raise StopAsyncIteration
-        delta = self._take(await self._events.get())
+        async with self._reading:
+            delta = None if self._is_over() else self._take(await self._events.get())
         if delta is None:
             raise StopAsyncIteration
         return delta
 
     async def aclose(self) -> None:
-        """Cancel the request, if it still runs; a task that waits for a delta waits no more."""
+        """Cancel the request, if it still runs; tasks that wait for a delta wait no more."""
         self._stop()
         self._events.put_nowait(None)
 
@@ -136,6 +165,8 @@ class AsyncDeltaStream(_Ends):
 class ChatStream:
     """An answer that arrives in chunks. An iterator; close it to cancel the request.
 
+    Several threads may read from it; each chunk goes to one of them, and the end to all.
+
     Example:
         >>> with engine.stream(messages=messages) as stream:  # doctest: +SKIP
         ...     for chunk in stream:
@@ -145,16 +176,18 @@ class ChatStream:
     def __init__(self, deltas: DeltaStream, chunks: ChunkMaker) -> None:
         self._deltas = deltas
         self._chunks = chunks
+        self._reading = threading.Lock()  # held from the first delta of a chunk to its last
 
     def __iter__(self) -> Iterator[ChatChunk]:
         return self
 
     def __next__(self) -> ChatChunk:
-        for delta in self._deltas:
-            chunk = self._chunks.of(delta)
-            if chunk is not None:
-                return chunk
-        last = self._chunks.last(self._deltas.ending)
+        with self._reading:
+            for delta in self._deltas:
+                chunk = self._chunks.of(delta)
+                if chunk is not None:
+                    return chunk
+            last = self._chunks.last(self._deltas.ending)
         if last is None:
             raise StopIteration
         return last
@@ -182,21 +215,26 @@ class ChatStream:
 
 
 class AsyncChatStream:
-    """An answer that arrives in chunks. An asynchronous iterator; close it to cancel."""
+    """An answer that arrives in chunks. An asynchronous iterator; close it to cancel.
+
+    Several tasks may read from it; each chunk goes to one of them, and the end to all.
+    """
 
     def __init__(self, deltas: AsyncDeltaStream, chunks: ChunkMaker) -> None:
         self._deltas = deltas
         self._chunks = chunks
+        self._reading = asyncio.Lock()  # held from the first delta of a chunk to its last
 
     def __aiter__(self) -> AsyncIterator[ChatChunk]:
         return self
 
     async def __anext__(self) -> ChatChunk:
-        async for delta in self._deltas:
-            chunk = self._chunks.of(delta)
-            if chunk is not None:
-                return chunk
-        last = self._chunks.last(self._deltas.ending)
+        async with self._reading:
+            async for delta in self._deltas:
+                chunk = self._chunks.of(delta)
+                if chunk is not None:
+                    return chunk
+            last = self._chunks.last(self._deltas.ending)
         if last is None:
             raise StopAsyncIteration
         return last

@@ -26,7 +26,7 @@ _WHITESPACE = " \t\n\r"
 
 def run_check(arguments: Namespace) -> int:
     """Run the command; see `maskwright check --help`."""
-    text = read_text(arguments.schema)
+    text = read_text(arguments.schema, "SCHEMA")
     options = _options(arguments)
     recorder = Recorder()
     compiler = GrammarCompiler(byte_tokenizer_info(), cache_enabled=False)
@@ -40,7 +40,7 @@ def run_check(arguments: Namespace) -> int:
         if not any(entry["status"] == "refused" for entry in report["keywords"]):
             compiled = compiler.compile_json_schema(text, **options)
             if arguments.instance is not None:
-                instance = read_text(arguments.instance)
+                instance = read_text(arguments.instance, "INSTANCE")
                 mismatch = _mismatch(compiled, instance)
                 report["instance"] = {"accepted": mismatch is None}
                 if mismatch is not None:
@@ -67,7 +67,7 @@ def _options(arguments: Namespace) -> dict[str, Any]:
         uri, separator, name = entry.rpartition("=")
         if not separator:
             raise UsageError(f"--registry is {quoted(entry)}; expected URI=FILE")
-        registry[uri] = read_text(name)
+        registry[uri] = read_text(name, "the file of --registry")
     return {
         "strict_mode": not arguments.open,
         "any_order": arguments.any_order,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from maskwright.shown import shown
+
 
 class UsageError(Exception):
     """Input that the user has to change; the message says what was expected."""
@@ -13,6 +15,4 @@ class OutputError(Exception):
 
 def quoted(argument: str) -> str:
     """An argument as messages show it: in quotes, and cut if it is long."""
-    from maskwright.chat.errors import shown  # loads much, which other commands do without
-
     return shown(argument)

@@ -5,6 +5,7 @@ Everything is checked here, so that a faulty format is told before a model is lo
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +33,7 @@ def schema_text(argument: str, origin: str, *, may_be_text: bool = False) -> str
     """
     from maskwright.grammar import Grammar
 
-    is_text = may_be_text and _looks_like_text(argument)
+    is_text = may_be_text and (_looks_like_text(argument) or _is_json(argument))
     text = argument if is_text else read_file(argument, origin)
     _checked(lambda: Grammar.from_json_schema(text), origin if is_text else argument)
     return text
@@ -52,6 +53,9 @@ def regex_grammar(pattern: str, origin: str) -> Grammar:
     """The grammar of a regular expression; errors as for `schema_text`."""
     from maskwright.grammar import Grammar
 
+    if not pattern:
+        raise UsageError(f"{origin} is ''; expected a regular expression that matches some text")
+
     grammar: Grammar = _checked(lambda: Grammar.from_regex(pattern), origin)
     return grammar
 
@@ -62,19 +66,21 @@ def read_file(name: str, origin: str) -> str:
     Raises:
         UsageError: It cannot be read, or the name is no name but the text itself.
     """
-    if not name or _looks_like_text(name):
+    if _looks_like_text(name):
         raise UsageError(
             f"{origin} is {quoted(name)}; expected the name of a file: put the text into a file"
         )
-    return read_text(name)
+    return read_text(name, origin)
 
 
-def read_text(name: str) -> str:
+def read_text(name: str, origin: str) -> str:
     """The text of a file, whatever its name.
 
     Raises:
         UsageError: It cannot be read.
     """
+    if not name:
+        raise UsageError(f"{origin} is ''; expected the name of a file")
     try:
         return Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -93,6 +99,15 @@ def _name(name: str) -> str:
 def _looks_like_text(argument: str) -> bool:
     """Whether an argument is a schema or a grammar, and not the name of a file."""
     return argument.lstrip().startswith(("{", "[")) or "::=" in argument
+
+
+def _is_json(argument: str) -> bool:
+    """Whether an argument is a JSON value that no file is called by, such as ``true``."""
+    try:
+        json.loads(argument)
+    except ValueError:
+        return False
+    return True
 
 
 def _checked(make: Any, origin: str) -> Any:

@@ -34,6 +34,8 @@ exit codes:
 """
 
 
+_WITH_PROMPT: Final = ("generate", "demo")
+"""Commands whose last argument is a prompt."""
 _MOST_SHOWN: Final = 300
 """Characters of what argparse says, which may quote an argument."""
 
@@ -85,7 +87,7 @@ def _code_of(error: Exception) -> int:
 
 
 def _refuse_rest(rest: list[str], command: str) -> None:
-    """Refuse arguments that no parser knows; the usual reason is a prompt without quotes."""
+    """Refuse arguments that no parser knows; often the rest of a prompt without quotes."""
     if not rest:
         return
     option = next((word for word in rest if word.startswith("-")), None)
@@ -93,9 +95,11 @@ def _refuse_rest(rest: list[str], command: str) -> None:
         raise UsageError(
             f"unknown option {quoted(option)}; `maskwright {command} --help` lists them"
         )
-    raise UsageError(
-        f"unexpected {quoted(rest[0])} after the prompt; put the whole prompt in quotes"
-    )
+    if command in _WITH_PROMPT:
+        raise UsageError(
+            f"unexpected {quoted(rest[0])} after the prompt; put the whole prompt in quotes"
+        )
+    raise UsageError(f"unexpected {quoted(rest[0])}; `maskwright {command} --help` tells more")
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -309,7 +309,7 @@ def test_a_message_may_quote_bytes(compiler):
 
 @pytest.mark.parametrize("limit", ["1MB", None, 1.5, True])
 def test_cache_limit_is_an_int(limit):
-    with pytest.raises(TypeError, match=r"cache_limit_bytes is a \w+; expected an int"):
+    with pytest.raises(TypeError, match=r"cache_limit_bytes is .*; expected an int"):
         GrammarCompiler(INFO, cache_limit_bytes=limit)
 
 

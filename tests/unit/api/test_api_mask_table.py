@@ -265,7 +265,7 @@ def test_messages_and_types():
     )
     with pytest.raises(TypeError):
         table.get_masks([0.5], np.zeros((1, MASK_WORDS), np.int32))
-    with pytest.raises(ValueError, match="mask_table_bytes is -1; expected 0 or more"):
+    with pytest.raises(ValueError, match="mask_table_bytes is -1; expected at least 0"):
         GrammarCompiler(INFO, mask_table_bytes=-1)
 
 

@@ -175,7 +175,7 @@ def test_a_failure_is_logged_and_poisons_nothing(
     [
         ({"precompute": "now"}, "precompute is 'now'; expected one of lazy, background, eager"),
         ({"precompute_seconds": 0}, "precompute_seconds is 0; expected more than 0"),
-        ({"precompute_bytes": -1}, "precompute_bytes is -1; expected more than 0"),
+        ({"precompute_bytes": -1}, "precompute_bytes is -1; expected at least 1"),
     ],
 )
 def test_bad_arguments(info: TokenizerInfo, arguments: dict[str, Any], message: str) -> None:

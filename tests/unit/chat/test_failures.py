@@ -124,7 +124,7 @@ def test_each_of_several_callers_has_an_error_of_its_own(engine_of: Make, error:
             assert (str(one), one.second, type(one)) == ("1 and 2", 2, _OddError)
         else:
             assert one.code == "model-call-failed"
-            assert str(one) == f"a call of the model for several requests failed: {error!r}"
+            assert str(one) == f"the model, its tokenizer or a logit processor failed: {error!r}"
 
 
 @pytest.mark.parametrize("method", ["render_chat", "tokenize"])

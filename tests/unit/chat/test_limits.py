@@ -243,7 +243,7 @@ def test_many_threads_are_taken_up_to_the_limit(engine_of: Make) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"compile_timeout_seconds": "1"}, "compile_timeout_seconds is '1'; expected a number or"),
+        ({"compile_timeout_seconds": "1"}, "compile_timeout_seconds is '1'; expected a number"),
         ({"request_timeout_seconds": True}, "request_timeout_seconds is True; expected a number"),
         ({"max_waiting": 1.0}, "max_waiting is 1.0; expected an int"),
         ({"prefill_chunk": None}, "prefill_chunk is None; expected an int"),

@@ -43,6 +43,14 @@ def test_a_conversation_is_kept(chat: Any) -> None:
     assert _prompts(model) == ["<user>one", "<user>one<assistant>abc<user>two"]
 
 
+def test_a_schema_that_is_no_object(chat: Any) -> None:
+    model = ScriptedModel([b"q"])
+    assert chat(model, ["/schema true", "one"])[::2] == (0, "")
+    code, _, told = chat(model, ["/schema false", "/schema 5", "one"])
+    assert code == 1
+    assert "the number 5" in told
+
+
 def test_reset_and_system(chat: Any) -> None:
     model = ScriptedModel([b"abc"])
     assert chat(model, ["one", "/reset", "two", "/quit", "three"], "--system", "S")[0] == 0

@@ -181,3 +181,51 @@ def test_separators_that_are_not_two(separators):
 def test_options_of_the_wrong_type(options):
     with pytest.raises(TypeError):
         compile_json_schema({}, any_whitespace=False, **options)
+
+
+# --- whether or not the schema comes to need them -----------------------------------------------
+
+
+@pytest.mark.parametrize("schema", [True, {"type": "object"}])
+@pytest.mark.parametrize("any_whitespace", [True, False])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("max_whitespace_cnt", 1.5),
+        ("max_whitespace_cnt", True),
+        ("max_number_digits", "x"),
+        ("max_constant_values", None),
+        ("max_ignored_bytes", []),
+        ("max_dynamic_scopes", 1.5),
+        ("strict_mode", 1),
+        ("any_order", "yes"),
+        ("assert_format", None),
+        ("nullable", "no"),
+        ("separators", 5),
+        ("separators", (1, 2)),
+        ("indent", "x"),
+        ("registry", 5),
+    ],
+)
+def test_an_option_of_a_wrong_type(schema, any_whitespace, option, value):
+    with pytest.raises(TypeError, match=option):
+        compile_json_schema(schema, any_whitespace=any_whitespace, **{option: value})
+
+
+@pytest.mark.parametrize("any_whitespace", [True, False])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("max_whitespace_cnt", -1),
+        ("max_whitespace_cnt", 2**32),
+        ("max_number_digits", -1),
+        ("max_constant_values", -1),
+        ("max_ignored_bytes", -1),
+        ("max_dynamic_scopes", -1),
+        ("separators", (";", ":")),
+        ("registry", {"urn:x": 5}),
+    ],
+)
+def test_an_option_out_of_range(any_whitespace, option, value):
+    with pytest.raises(GrammarError, match="urn:x" if option == "registry" else option):
+        compile_json_schema(True, any_whitespace=any_whitespace, **{option: value})

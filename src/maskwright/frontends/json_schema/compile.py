@@ -8,22 +8,26 @@ Cost: one pass over the part of the schema that the root reaches.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ...certificate import Certificate
-from ...errors import GrammarError, UnsupportedFeatureError
 from ...ir import Builder
-from ...ir import format as f
 from .constants import MAX_CONSTANT_VALUES
 from .convert import Converter, Places
 from .counts import MAX_COUNT
-from .dialects import DEFAULT, Dialect, dialect_named
 from .formats import FORMATS
 from .inputs import schema_of
 from .locations import MAX_IGNORED_BYTES
 from .numbers import MAX_NUMBER_DIGITS
+from .options import (
+    check_flags,
+    checked_count,
+    checked_dialect,
+    checked_separators,
+    checked_spelling,
+    checked_whitespace,
+)
 from .references import MAX_DYNAMIC_SCOPES, Document, ScopesNeededError
 from .registry import NO_DOCUMENTS, Registry
 
@@ -32,15 +36,12 @@ if TYPE_CHECKING:
 
     from ...ir.format import NumberSpelling
     from .coverage import Recorder
+    from .dialects import Dialect
 
 __all__ = ["DEFAULT_MAX_WHITESPACE", "compile_json_schema"]
 
 DEFAULT_MAX_WHITESPACE = 256
 """Bytes of whitespace between two tokens when ``max_whitespace_cnt`` is None."""
-
-_DEFAULT_SEPARATORS = (", ", ": ")
-_ITEM_SEPARATOR = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
-_KEY_SEPARATOR = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 
 
 def compile_json_schema(
@@ -111,7 +112,8 @@ def compile_json_schema(
         UnsupportedFeatureError: A keyword, a format, a dialect or an option is not supported; with
             ``feature`` and ``pointer``.
         GrammarSyntaxError: The text of the schema is no JSON; with line and column.
-        GrammarError: An option has no meaning.
+        GrammarError: An option has no meaning; whether or not the schema comes to need it.
+        TypeError: An option is of a wrong type.
         LimitExceededError: One of the limits is exceeded; with ``limit`` and ``value``.
 
     Example:
@@ -119,14 +121,25 @@ def compile_json_schema(
         >>> certificate.ignored
         ('#/title',)
     """
-    default_dialect = DEFAULT if dialect is None else _check_dialect(dialect)
-    item_separator, key_separator, max_whitespace = b",", b":", DEFAULT_MAX_WHITESPACE
-    if not any_whitespace:
-        item_separator, key_separator = _check_separators(separators, indent)
-        max_whitespace = 0
-    elif max_whitespace_cnt is not None:
-        max_whitespace = _check_whitespace(max_whitespace_cnt)
-    _check_spelling(number_spelling)
+    check_flags(
+        any_whitespace=any_whitespace,
+        strict_mode=strict_mode,
+        any_order=any_order,
+        assert_format=assert_format,
+        nullable=nullable,
+    )
+    default_dialect = checked_dialect(dialect)
+    item_separator, key_separator = checked_separators(
+        separators, indent, any_whitespace=any_whitespace
+    )
+    max_whitespace = checked_whitespace(
+        max_whitespace_cnt, DEFAULT_MAX_WHITESPACE, any_whitespace=any_whitespace
+    )
+    number_spelling = checked_spelling(number_spelling)
+    max_number_digits = checked_count("max_number_digits", max_number_digits)
+    max_constant_values = checked_count("max_constant_values", max_constant_values)
+    max_ignored_bytes = checked_count("max_ignored_bytes", max_ignored_bytes)
+    max_dynamic_scopes = checked_count("max_dynamic_scopes", max_dynamic_scopes)
     source = schema_of(schema)
     documents = NO_DOCUMENTS if registry is None else Registry(registry)
     facts: set[str] = set()
@@ -142,8 +155,8 @@ def compile_json_schema(
             default_dialect,
             documents,
             max_dynamic_scopes,
-            strict=bool(strict_mode),
-            any_order=bool(any_order),
+            strict=strict_mode,
+            any_order=any_order,
             assert_format=assert_format,
             nullable=nullable,
             recorder=recorder,
@@ -162,9 +175,9 @@ def compile_json_schema(
     root = builder.rule("root")
     expression = builder.json(
         node,
-        any_order=bool(any_order),
-        any_whitespace=bool(any_whitespace),
-        strict=bool(strict_mode),
+        any_order=any_order,
+        any_whitespace=any_whitespace,
+        strict=strict_mode,
         number_spelling=number_spelling,
         max_whitespace=max_whitespace,
         item_separator=item_separator,
@@ -174,9 +187,7 @@ def compile_json_schema(
     if any_whitespace:
         facts.add("whitespace")
     facts.add(f"{number_spelling} numbers")
-    narrowed = _narrowed(
-        frozenset(facts), max_whitespace, strict=bool(strict_mode), any_order=bool(any_order)
-    )
+    narrowed = _narrowed(frozenset(facts), max_whitespace, strict=strict_mode, any_order=any_order)
     return builder.finish(root), Certificate(exact=True, narrowed=narrowed, ignored=ignored)
 
 
@@ -192,58 +203,6 @@ def _converted(
         converter = Converter(Builder(), document, **options)
         converter.convert()
     return converter
-
-
-def _check_dialect(name: str) -> Dialect:
-    if not isinstance(name, str):
-        raise TypeError(f"dialect is a {type(name).__name__}; expected a str or None")
-    found = dialect_named(name)
-    if found is None:
-        raise GrammarError(
-            f'the dialect "{name}" is not known: expected draft4, draft6, draft7, draft2019-09, '
-            "draft2020-12 or the URI of a meta-schema",
-            code="schema-invalid-option",
-        )
-    return found
-
-
-def _check_separators(
-    separators: tuple[str, str] | None, indent: int | None
-) -> tuple[bytes, bytes]:
-    if indent is not None:
-        raise UnsupportedFeatureError(
-            "the option indent is not supported: use indent=None, or any_whitespace=True",
-            code="schema-unsupported-option",
-            feature="indent",
-        )
-    given = _DEFAULT_SEPARATORS if separators is None else tuple(separators)
-    item, key = given if len(given) == 2 else ("", "")
-    if not all(isinstance(text, str) for text in given):
-        raise TypeError(f"separators are {separators!r}; expected two str: (', ', ': ')")
-    if _ITEM_SEPARATOR.fullmatch(item) and _KEY_SEPARATOR.fullmatch(key):
-        return item.encode("ascii"), key.encode("ascii")
-    raise GrammarError(
-        f"separators are {', '.join(map(repr, given))}: expected two, a comma and a colon, "
-        "each with JSON whitespace around it at most",
-        code="schema-invalid-option",
-    )
-
-
-def _check_spelling(spelling: str) -> None:
-    if spelling not in f.NUMBER_SPELLINGS.values():
-        raise GrammarError(
-            f"number_spelling is {spelling!r}: expected 'any', 'decimal' or 'plain'",
-            code="schema-invalid-option",
-        )
-
-
-def _check_whitespace(count: int) -> int:
-    if 0 <= count <= MAX_COUNT:
-        return count
-    raise GrammarError(
-        f"max_whitespace_cnt is {count!r}: expected None or an integer from 0 to {MAX_COUNT}",
-        code="schema-invalid-option",
-    )
 
 
 @lru_cache(maxsize=256)

@@ -32,6 +32,7 @@ class Registry:
 
     Raises:
         GrammarError: A URI has a fragment, or is none.
+        InvalidSchemaError: A document is neither an object, a Boolean nor text.
         TypeError: ``documents`` is no mapping, or a key is no str.
     """
 
@@ -53,6 +54,8 @@ class Registry:
                     "a whole document, without a fragment",
                     code="schema-invalid-option",
                 )
+            if not isinstance(schema, (dict, bool, str)):
+                raise not_a_schema(schema, uri)
             self._documents[uri] = schema
 
     def uris(self) -> list[str]:

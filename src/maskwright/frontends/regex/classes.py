@@ -110,6 +110,13 @@ def _read_item(scanner: Scanner, parts: list[tuple[int, int]], *, ignore_case: b
             "a class such as \\d cannot be the end of a range; escape the hyphen",
             start,
         )
+    if scanner.any_dialect:
+        scanner.unsupported(
+            "class range",
+            f"{scanner.pattern[start : scanner.pos]} has a class as the end of a range: the hyphen "
+            "is a character in ECMA-262, and an error elsewhere; escape the hyphen, \\-",
+            start,
+        )
     parts.extend((*_pairs(low), (0x2D, 0x2D), *_pairs(high)))
 
 

@@ -140,6 +140,14 @@ class Scanner:
                 self.pos += 1
                 return ord(letter) % 32
             if self.legacy and in_class and (letter == "_" or "0" <= letter <= "9"):
+                if self.any_dialect:
+                    code = f"\\x{ord(letter) % 32:02X}"
+                    self.unsupported(
+                        "letter escape",
+                        f"\\c{letter} is the control character {code} in ECMA-262 within a class, "
+                        f"and something else elsewhere; write {code} for it",
+                        start,
+                    )
                 self.pos += 1
                 return ord(letter) % 32
             if self.legacy:
