@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from ...errors import InvalidSchemaError, UnsupportedFeatureError, how_to_read
+from ...shown import cut
 from .locations import Location, render
 
 __all__ = [
@@ -54,8 +55,7 @@ def describe(value: Any) -> str:
 
 def quoted_name(name: str) -> str:
     """Return a member's name as messages show it: in quotes, and cut if it is long."""
-    cut = name if len(name) <= _MAX_EXCERPT else name[:_MAX_EXCERPT] + "..."
-    return json.dumps(cut, ensure_ascii=False)
+    return json.dumps(cut(name, _MAX_EXCERPT), ensure_ascii=False)
 
 
 def malformed(
