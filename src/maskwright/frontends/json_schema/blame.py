@@ -119,8 +119,7 @@ def _unsatisfiable(
 
 def _conflict(keywords: list[str]) -> tuple[str, str]:
     """What to say of keywords that leave no value, and what to do."""
-    said = ", ".join(f'"{name}"' for name in keywords)
-    said = said or "false"
+    said = ", ".join(f'"{name}"' for name in keywords) or "false"
     why = f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here"
     return why, "correct it, or allow that place to be missing"
 

@@ -7,11 +7,11 @@ may admit more, nothing is said.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...ir import nodes as n
 from ...ir.format import TYPE_ALL, TYPE_ARRAY, TYPE_OBJECT
+from .faults import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Reason", "reason_of"]
 
 _MOST_NAMES = 3
-_MOST_CHARACTERS = 60
 
 
 class Reason(NamedTuple):
@@ -140,7 +139,7 @@ def _missing(together: list[n.Node], declared: set[str]) -> tuple[str, list[str]
 
 
 def _undeclared(keyword: str, missing: list[str], closed_by: str | None) -> Reason:
-    shown = ", ".join(_clipped(name) for name in missing[:_MOST_NAMES])
+    shown = ", ".join(quoted_name(name) for name in missing[:_MOST_NAMES])
     more = "" if len(missing) <= _MOST_NAMES else f" and {len(missing) - _MOST_NAMES} more"
     is_one = len(missing) == 1
     which = "member" if is_one else "members"
@@ -180,8 +179,3 @@ def _too_few_items(together: list[n.Node]) -> Reason | None:
 
 def _is_never(program: n.Program, node: int | None) -> bool:
     return node is not None and isinstance(program.nodes[node], n.Never)
-
-
-def _clipped(name: str) -> str:
-    cut = name if len(name) <= _MOST_CHARACTERS else name[:_MOST_CHARACTERS] + "..."
-    return json.dumps(cut, ensure_ascii=False)
