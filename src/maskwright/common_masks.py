@@ -12,7 +12,6 @@ Cost: for 128,000 to 262,000 tokens 0.1 to 0.2 s and up to 1.5 MB, which count a
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +20,15 @@ from .errors import MaskwrightError
 from .grammar import Grammar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from .tokenizer_info import TokenizerInfo
 
 __all__ = ["common_masks", "compute"]
 
 _LIMIT_BYTES = 16 << 20
+_IN_EACH = b'{"ab:,}'
+"""Bytes that each text of each sample has: two members at least."""
 
 # A schema, and values that lead through it.
 _Kind = tuple[dict[str, Any], tuple[Any, ...]]
@@ -109,30 +110,46 @@ def common_masks(tokenizer_info: TokenizerInfo) -> _core.SharedMasks:
     """
     masks = tokenizer_info._common_masks  # noqa: SLF001  of this package
     if masks is None:
-        masks = compute(tokenizer_info._core, tokenizer_info.vocab_size)  # noqa: SLF001
+        data = tokenizer_info._data  # noqa: SLF001
+        masks = compute(tokenizer_info._core, data.vocab_size, data.tokens)  # noqa: SLF001
         masks = tokenizer_info._keep_common_masks(masks)  # noqa: SLF001
     return masks
 
 
-def compute(vocabulary: _core.Vocabulary, vocab_size: int) -> _core.SharedMasks:
+def compute(
+    vocabulary: _core.Vocabulary, vocab_size: int, tokens: Sequence[bytes]
+) -> _core.SharedMasks:
     """Compute the masks along the samples, whatever was computed before.
 
     None where the vocabulary lacks bytes of JSON texts: each mask would take a search there.
+
+    Args:
+        vocabulary: The vocabulary.
+        vocab_size: How many ids it has.
+        tokens: The bytes of its tokens; of special ones anything.
     """
+    masks = _core.SharedMasks(vocabulary, _LIMIT_BYTES)
+    if all(any(byte in token for token in tokens) for byte in _IN_EACH):
+        _compute(masks, vocabulary, vocab_size)
+    masks.freeze()
+    return masks
+
+
+def _compute(masks: _core.SharedMasks, vocabulary: _core.Vocabulary, vocab_size: int) -> None:
     words = (vocab_size + 31) // 32
     row = memoryview(bytearray(4 * words)).cast("i", (1, words))  # numpy takes long to load
-    masks = _core.SharedMasks(vocabulary, _LIMIT_BYTES)
     for ir, texts in _grammars():
-        with suppress(MaskwrightError):  # the vocabulary can't spell it
+        try:
             compiled = _core.compile(ir, vocabulary, shared_masks=masks)
             if compiled.may_need_search:
-                break
+                return
             matcher = _core.Matcher(compiled, terminate_without_stop_token=True)
             for text in texts:
                 _follow(matcher, text, row)
                 matcher.reset()
-    masks.freeze()
-    return masks
+        except MaskwrightError:  # the vocabulary can't spell it
+            if masks.counters()["entries"] == 0:  # hardly any other, then
+                return
 
 
 def _follow(matcher: _core.Matcher, text: bytes, row: memoryview) -> None:
