@@ -201,7 +201,7 @@ def test_a_handler_of_errors_is_checked_at_once(name, ids):
 
 
 def test_a_handler_of_errors_is_a_str():
-    with pytest.raises(TypeError, match="^errors is None; expected a str$"):
+    with pytest.raises(TypeError, match=r"^errors is None; expected a str$"):
         _decoding_info().decode_text([0], errors=None)
 
 

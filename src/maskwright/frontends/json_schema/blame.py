@@ -8,19 +8,18 @@ open mode; if not, what is wrong there is said.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ... import _core
-from ...errors import MaskwrightError, UnsatisfiableGrammarError, UnsupportedFeatureError
+from ...errors import UnsatisfiableGrammarError, UnsupportedFeatureError
 from ...ir import nodes as n
 from ...ir.reader import read
 from .closed import Reason, reason_of
 from .compile import compile_json_schema
+from .convert import ABSENT
 from .locations import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .convert import Place, Places
     from .locations import Location
@@ -54,20 +53,15 @@ _KEYWORDS: dict[type, tuple[str, ...]] = {
 }
 _EVERY = (*dict.fromkeys(name for names in _KEYWORDS.values() for name in names), "allOf", "$ref")
 
+_ASKS_NOTHING = {"required": [], "minItems": 0, "minProperties": 0}
 _IN_PLACE = (n.AllOf, n.AnyOf, n.OneOf, n.Not)
-# A tenth of what a grammar may have.
-_LIMITS = {
-    "max_states": 100_000,
-    "max_targets": 20_000,
-    "max_clauses": 1_000,
-    "max_lang_states": 5_000,
-}
 
 
 def with_pointer(
     error: UnsatisfiableGrammarError | UnsupportedFeatureError,
     schema: Any,
     options: Mapping[str, Any],
+    refusal_of: Callable[[bytes], Exception | None],
 ) -> UnsatisfiableGrammarError | UnsupportedFeatureError:
     """Return the core's error about a schema with the place it is about, if that is known.
 
@@ -75,6 +69,7 @@ def with_pointer(
         error: What the core raised for the IR of the schema.
         schema: The schema.
         options: The options it was converted with.
+        refusal_of: What the core raises for an IR.
     """
     if error.node is None or error.pointer is not None:
         return error
@@ -90,37 +85,20 @@ def with_pointer(
         return _unsupported(error, places[node][0], *_keywords(program, node, places))
     if options.get("strict_mode", True):
         in_open_mode = {**options, "strict_mode": False}
-        refusal = _refusal(schema, in_open_mode)
+        refusal = refusal_of(compile_json_schema(schema, **in_open_mode)[0])
         if isinstance(refusal, UnsatisfiableGrammarError):
-            return with_pointer(refusal, schema, in_open_mode)
+            return with_pointer(refusal, schema, in_open_mode, refusal_of)
         if refusal is None:
-            return _closed(error, program, places)
+            return _closed(error, program, node, places)
     _, keywords = _keywords(program, node, places)
     reason = reason_of(program, node, strict=False) or _conflict(keywords)
     return _unsatisfiable(error, places[node], reason)
 
 
-def _refusal(schema: Any, options: Mapping[str, Any]) -> MaskwrightError | None:
-    """Why the core refuses a schema, at less cost than the grammar may have had."""
-    try:
-        ir, _ = compile_json_schema(schema, **options)
-        _core.compile(ir, _every_byte(), **_LIMITS)
-    except MaskwrightError as error:
-        return error
-    return None
-
-
-@cache
-def _every_byte() -> _core.Vocabulary:
-    tokens = [bytes((byte,)) for byte in range(256)]
-    return _core.Vocabulary(tokens, vocab_size=256, special_token_ids=[], stop_token_ids=[])
-
-
 def _closed(
-    error: UnsatisfiableGrammarError, program: n.Program, places: Places
+    error: UnsatisfiableGrammarError, program: n.Program, node: int, places: Places
 ) -> UnsatisfiableGrammarError:
     """What to say where strict mode is at fault."""
-    node: int = error.node  # type: ignore[assignment]  # it has a place
     whole = _whole(program, node)
     reason = None
     if whole in places:
@@ -176,7 +154,9 @@ def _unsatisfiable(
     error: UnsatisfiableGrammarError, place: Place, reason: Reason
 ) -> UnsatisfiableGrammarError:
     location, source = place
-    pointer = render(location, *([reason.keyword] if reason.keyword in source else []))
+    keyword = reason.keyword
+    is_there = keyword in source and source[keyword] != _ASKS_NOTHING.get(keyword, ABSENT)
+    pointer = render(location, *([keyword] if is_there else []))
     return UnsatisfiableGrammarError(
         f"no value is valid under the schema at {pointer}: {reason.why}, and a value is needed "
         f"there; {reason.advice}",

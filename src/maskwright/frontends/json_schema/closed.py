@@ -21,13 +21,14 @@ __all__ = ["Reason", "reason_of"]
 
 _MOST_NAMES = 3
 _MOST_CHARACTERS = 60
+_ASKERS = {"required": n.Required, "dependentRequired": n.DependentRequired}
 
 
 class Reason(NamedTuple):
     """Why there is no value.
 
     Attributes:
-        keyword: What asks for more than there is.
+        keyword: What asks for more than there is, if it does so at one place; else empty.
         why: What is wrong.
         advice: What to do.
     """
@@ -51,7 +52,7 @@ class _Closer(NamedTuple):
     others: str
 
     def advice(self, what: str) -> str:
-        return f'declare {what} under {self.declarer}, or {self.others}'
+        return f"declare {what} under {self.declarer}, or {self.others}"
 
 
 _STRICT_MODE = _Closer(
@@ -142,16 +143,23 @@ def _too_few_members(
         return None
     keyword, missing = _missing(together, closed_to)
     if missing:
-        return _undeclared(keyword, missing, closed_by)
+        reason = _undeclared(keyword, missing, closed_by)
+        return _at_one_place(reason, together, _ASKERS[keyword])
     least = max((x.minimum for x in together if isinstance(x, n.MemberCount)), default=0)
     if least > len(closed_to):
-        return Reason(
+        reason = Reason(
             "minProperties",
             f'"minProperties" asks for {least} members, and {closed_by.declarer} declares '
             f"{len(closed_to)}: {closed_by.name} admits no others",
             closed_by.advice("more"),
         )
+        return _at_one_place(reason, together, n.MemberCount)
     return None
+
+
+def _at_one_place(reason: Reason, together: list[n.Node], asker: type) -> Reason:
+    is_one = sum(isinstance(x, asker) for x in together) == 1
+    return reason if is_one else reason._replace(keyword="")
 
 
 def _missing(together: list[n.Node], declared: set[str]) -> tuple[str, list[str]]:
@@ -187,13 +195,14 @@ def _too_few_items(together: list[n.Node], anywhere: list[n.Node]) -> Reason | N
     most = max(len(x.prefix) for x in arrays)
     if least <= most:
         return None
-    return Reason(
+    reason = Reason(
         "minItems",
         f'"minItems" asks for {least} items, and the schema names {most}: strict_mode admits no '
         "others",
         'name more, or admit others with "items": true ("additionalItems" in older drafts) or '
         "strict_mode=False",
     )
+    return _at_one_place(reason, together, n.ItemCount)
 
 
 def _is_never(program: n.Program, node: int | None) -> bool:
