@@ -6,7 +6,7 @@ object, before a value. Samples of such schemas are followed along texts when th
 a vocabulary is made; the masks on the way lie below those that the compilers' grammars share
 (``generations``). Which masks these are depends on the vocabulary alone, and on nothing that was
 compiled.
-Cost: for 128,000 to 262,000 tokens 0.1 to 0.2 s and up to 1.5 MB, which count as the vocabulary's.
+Cost: for 128,000 to 262,000 tokens 0.1 to 0.2 s and up to 1.7 MB, which count as the vocabulary's.
 """
 
 from __future__ import annotations
