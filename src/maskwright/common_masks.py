@@ -6,7 +6,8 @@ object, before a value. Samples of such schemas are followed along texts when th
 a vocabulary is made; the masks on the way lie below those that the compilers' grammars share
 (``generations``). Which masks these are depends on the vocabulary alone, and on nothing that was
 compiled.
-Cost: for 128,000 to 262,000 tokens 0.1 to 0.2 s and up to 1.7 MB, which count as the vocabulary's.
+Cost: 0.05 to 0.06 s and up to 1.7 MB, which count as the vocabulary's, for 128,000 to 262,000
+tokens; the samples, once for a process, 0.15 s. Nothing for a vocabulary without JSON's marks.
 """
 
 from __future__ import annotations
@@ -123,18 +124,18 @@ def common_masks(tokenizer_info: TokenizerInfo) -> _core.SharedMasks:
     """
     masks = tokenizer_info._common_masks  # noqa: SLF001  of this package
     if masks is None:
-        data = tokenizer_info._data  # noqa: SLF001
-        masks = compute(tokenizer_info._core, data.vocab_size, data.tokens)  # noqa: SLF001
-        masks = tokenizer_info._keep_common_masks(masks)  # noqa: SLF001
+        data = tokenizer_info._data  # noqa: SLF001  likewise
+        masks = compute(tokenizer_info._core, data.vocab_size, data.tokens)  # noqa: SLF001  likewise
+        masks = tokenizer_info._keep_common_masks(masks)  # noqa: SLF001  likewise
     return masks
 
 
 def compute(
     vocabulary: _core.Vocabulary, vocab_size: int, tokens: Sequence[bytes]
 ) -> _core.SharedMasks:
-    """Compute the masks along the samples, whatever was computed before.
+    """Return the masks along the samples, whatever was computed before.
 
-    None where the vocabulary lacks bytes of JSON texts: each mask would take a search there.
+    There are none where the vocabulary lacks bytes of JSON texts: each would take a search.
 
     Args:
         vocabulary: The vocabulary.

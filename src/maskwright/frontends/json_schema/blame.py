@@ -168,8 +168,7 @@ def _unsatisfiable(
 
 def _conflict(keywords: list[str]) -> Reason:
     """What to say of keywords that leave no value."""
-    said = ", ".join(f'"{name}"' for name in keywords)
-    said = said or "false"
+    said = ", ".join(f'"{name}"' for name in keywords) or "false"
     return Reason(
         keyword=keywords[0] if len(keywords) == 1 else "",
         why=f"{said} together allow none" if len(keywords) > 1 else f"{said} allows none here",

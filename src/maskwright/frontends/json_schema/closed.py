@@ -8,11 +8,11 @@ without it (see ``blame``).
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...ir import nodes as n
 from ...ir.format import TYPE_ALL, TYPE_ARRAY, TYPE_OBJECT
+from .faults import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Reason", "reason_of"]
 
 _MOST_NAMES = 3
-_MOST_CHARACTERS = 60
 _ASKERS = {"required": n.Required, "dependentRequired": n.DependentRequired}
 
 
@@ -175,7 +174,7 @@ def _missing(together: list[n.Node], declared: set[str]) -> tuple[str, list[str]
 
 
 def _undeclared(keyword: str, missing: list[str], closed_by: _Closer) -> Reason:
-    shown = ", ".join(_clipped(name) for name in missing[:_MOST_NAMES])
+    shown = ", ".join(quoted_name(name) for name in missing[:_MOST_NAMES])
     more = "" if len(missing) <= _MOST_NAMES else f" and {len(missing) - _MOST_NAMES} more"
     is_one = len(missing) == 1
     which = "member" if is_one else "members"
@@ -207,8 +206,3 @@ def _too_few_items(together: list[n.Node], anywhere: list[n.Node]) -> Reason | N
 
 def _is_never(program: n.Program, node: int | None) -> bool:
     return node is not None and isinstance(program.nodes[node], n.Never)
-
-
-def _clipped(name: str) -> str:
-    cut = name if len(name) <= _MOST_CHARACTERS else name[:_MOST_CHARACTERS] + "..."
-    return json.dumps(cut, ensure_ascii=False)
