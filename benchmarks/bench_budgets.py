@@ -52,6 +52,18 @@ CASES: dict[str, Any] = {
     "string of 20 to 30 characters": {"type": "string", "minLength": 20, "maxLength": 30},
     "three members of any names": {"type": "object", "minProperties": 3},
     "array of 1,000 values": {"type": "array", "minItems": 1000},
+    "12 integers that must differ": {
+        "type": "array",
+        "items": {"type": "integer"},
+        "minItems": 12,
+        "uniqueItems": True,
+    },
+    "4 objects that must differ": {
+        "type": "array",
+        "items": _ROW,
+        "minItems": 4,
+        "uniqueItems": True,
+    },
 }
 REGEXES = {"regular expression `[a-z ]{0,200}`": "[a-z ]{0,200}"}
 GRAMMARS = {

@@ -93,8 +93,9 @@ def json_schema_request(
         if not isinstance(error, (UnsatisfiableGrammarError, UnsupportedFeatureError)):
             return error
         from .frontends.json_schema.blame import with_pointer
+        from .refusal import refusal_of
 
-        return with_pointer(error, source, options)
+        return with_pointer(error, source, options, refusal_of)
 
     key = _exact_key("json-schema", source, *options.values(), *limits)
     return CompileRequest(key, make_grammar, locate)

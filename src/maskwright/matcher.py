@@ -157,7 +157,7 @@ class GrammarMatcher(_core.MatcherBase):
         Raises:
             MatcherError: No such tokens are known (``matcher-no-known-end``). It takes a vocabulary
                 in which not every byte is a token, a shortest text of many thousand bytes, or
-                several numbers or objects that must differ (``uniqueItems``).
+                dozens of items that must differ (``uniqueItems``) and of which there are few.
 
         Example:
             >>> from maskwright import GrammarCompiler, TokenizerInfo

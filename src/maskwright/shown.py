@@ -18,9 +18,9 @@ def shown(value: object) -> str:
     return printable(cut(text))
 
 
-def cut(text: str) -> str:
+def cut(text: str, most: int = _MOST_SHOWN) -> str:
     """The beginning of a text, with dots if there is more."""
-    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
+    return text if len(text) <= most else text[:most] + "..."
 
 
 def printable(text: str) -> str:

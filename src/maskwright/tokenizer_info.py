@@ -7,6 +7,7 @@ Cost: one pass over the tokens and one sort: about 0.2 s for 128,000 tokens.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import operator
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import TokenizerError
+from .shown import shown
 from .token_ids import checked_id, id_list
 from .tokenizer_sources import TokenizerSources
 from .tokenizers.plain import from_tokens
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from ._core import SharedMasks
 
 __all__ = ["TokenizerInfo", "VocabType"]
+
+_ENCODING_HANDLERS = ("namereplace", "xmlcharrefreplace")
+"""Standard error handlers that only work on text."""
 
 
 class TokenizerInfo(TokenizerSources):
@@ -292,13 +297,15 @@ class TokenizerInfo(TokenizerSources):
         Raises:
             UnicodeDecodeError: There are such bytes, and ``errors`` is ``"strict"``.
             TokenizerError: As for `decode`.
-            TypeError: As for `decode`.
+            TypeError: As for `decode`, or ``errors`` is no str.
+            ValueError: ``errors`` names no handler of decoding errors.
 
         Example:
             >>> info = TokenizerInfo([b"caf", b"\xc3", b"\xa9"])
             >>> info.decode_text([0, 1, 2]), info.decode_text([0, 1], errors="ignore")
             ('café', 'caf')
         """
+        _check_error_handler(errors)
         data = self.decode(token_ids, skip_special_tokens=skip_special_tokens)
         return data.decode("utf-8", errors)
 
@@ -399,8 +406,24 @@ class TokenizerInfo(TokenizerSources):
 
 def _ids_in_order(ids: int | Iterable[int]) -> list[int]:
     """One id, or several, as a list of int; arrays and tensors become lists in one call."""
+    if isinstance(ids, str | bytes | bytearray | memoryview):
+        raise TypeError(f"token_ids is a {type(ids).__name__}; expected ints")
     to_list = getattr(ids, "tolist", None)
     listed = to_list() if callable(to_list) else ids
-    if isinstance(listed, str | bytes | bytearray | memoryview):
-        raise TypeError(f"token_ids is a {type(ids).__name__}; expected ints")
     return [checked_id(i) for i in (listed if isinstance(listed, Iterable) else [listed])]
+
+
+def _check_error_handler(errors: str) -> None:
+    """Check how to treat bytes that are no UTF-8, which `bytes.decode` does once there are any."""
+    if not isinstance(errors, str):
+        raise TypeError(f"errors is {shown(errors)}; expected a str")
+    try:
+        codecs.lookup_error(errors)
+        is_known = errors not in _ENCODING_HANDLERS
+    except (LookupError, ValueError):  # the latter: a null or a lone surrogate
+        is_known = False
+    if not is_known:
+        raise ValueError(
+            f'errors is {shown(errors)}; expected a handler of decoding errors, such as "strict", '
+            '"ignore" or "replace"'
+        )

@@ -58,7 +58,7 @@ class TokenizerSources:
             TokenizerError: The file cannot be read (``tokenizer-unreadable``), is damaged
                 (``tokenizer-malformed``), in no known format (``tokenizer-unknown-format``), or
                 of a kind whose tokens have no fixed bytes (``tokenizer-unsupported-kind``); or a
-                size or id is out of range, as above.
+                size or id is out of range, as for `TokenizerInfo`.
         """
         data = read_vocabulary(path, **_wishes(vocab_size, stop_token_ids))
         return cls._from_data(data)

@@ -93,7 +93,7 @@ def shared_masks(tokens: TestVocabulary) -> Any:
 @cache
 def common_masks(tokens: TestVocabulary) -> Any:
     """What all compilers of a vocabulary have in common."""
-    return compute(core_vocabulary(tokens), tokens.vocab_size)
+    return compute(core_vocabulary(tokens), tokens.vocab_size, tokens.tokens)
 
 
 def masks_along(compiled: Any, tokens: TestVocabulary, seed: int) -> list[bytes]:

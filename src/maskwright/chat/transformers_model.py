@@ -77,7 +77,7 @@ class TransformersModel:
         self._caches: list[Any] = [None] * max_sequences
         self._logits = np.empty((max_sequences, size), dtype=np.float32)
         parameters = inspect.signature(model.forward).parameters
-        # transformers has renamed it in version 5.
+        # The former from version 5 of transformers on.
         self._cache_name = "cache" if "cache" in parameters else "past_key_values"
         self._only_last = _only_last(parameters)
 

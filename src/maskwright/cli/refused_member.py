@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from maskwright.errors import MaskwrightError
 from maskwright.explanation import find_mismatch
+from maskwright.frontends.json_schema.faults import quoted_name
 from maskwright.frontends.json_schema.json_text import parse_json
+from maskwright.frontends.json_schema.locations import unescape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     Compile = Callable[..., CompiledGrammar]
 
 _SPACE: Final = " \t\n\r"
-_MOST_CHARACTERS: Final = 60
-"""Of a member's name."""
 
 
 class _Member(NamedTuple):
@@ -50,7 +50,7 @@ def reason_of_refusal(
     member = _member_at(instance, found.offset)
     if member is None:
         return ""
-    name = _shown(member.name)
+    name = quoted_name(member.name)
     if member.name in member.before:
         return f"the member {name} stands there twice"
 
@@ -116,11 +116,6 @@ def _member_at(text: str, offset: int) -> _Member | None:
     return None
 
 
-def _shown(name: str) -> str:
-    cut = name if len(name) <= _MOST_CHARACTERS else name[:_MOST_CHARACTERS] + "..."
-    return json.dumps(cut, ensure_ascii=False)
-
-
 def _end_of_string(text: str, at: int) -> int | None:
     try:
         _, end = json.JSONDecoder(strict=False).raw_decode(text, at)
@@ -134,7 +129,7 @@ def _closed_at(schema: Any, instance_pointer: str) -> str | None:
     place = "#"
     for part in instance_pointer.split("/")[1:]:
         members = schema.get("properties") if isinstance(schema, dict) else None
-        name = part.replace("~1", "/").replace("~0", "~")
+        name = unescape(part)
         if isinstance(members, dict) and name in members:
             schema, place = members[name], f"{place}/properties/{part}"
         elif part.isdecimal() and isinstance(schema, dict) and "items" in schema:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _core
+from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _core, common_masks
 from maskwright.bitmask import allocate_token_bitmask
 
 WORDS = ['{"', '":', '", "', "tag", "name", "12", "345", "[1", ", ", "]}", "true", '"}', '","']
@@ -95,13 +96,32 @@ def test_they_count_as_the_vocabulary() -> None:
     assert stats.shared_masks.entries == stats.cold_walks == 0
 
 
-def test_a_vocabulary_that_spells_no_sample_has_none() -> None:
-    info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2)
-    compiled = GrammarCompiler(info).compile_regex("ab*")
-    matcher = GrammarMatcher(compiled)
+@pytest.mark.parametrize(
+    ("tokens", "most_compiled"),
+    [
+        (["a", "b"], 0),
+        ([bytes([byte]) for byte in range(256) if byte != ord("{")], 0),
+        (['{"a', 'b":', ",}"], 1),  # has the bytes, and can't put them in order
+        ([bytes([byte]) for byte in range(256) if byte != ord("e")], 1),  # masks take a search
+    ],
+)
+def test_a_vocabulary_that_spells_no_sample_has_none(
+    tokens: Any, most_compiled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+
+    def compile_one(*args: Any, **options: Any) -> Any:
+        compiled.append(args)
+        return _core.compile(*args, **options)
+
+    core = SimpleNamespace(compile=compile_one, SharedMasks=_core.SharedMasks)
+    monkeypatch.setattr(common_masks, "_core", core)
+    info = TokenizerInfo([*tokens, "</s>"], stop_token_ids=len(tokens))
+    matcher = GrammarMatcher(GrammarCompiler(info).compile_regex(r"(a|\{|[^a])*"))
     assert matcher.accept_token(0)
     assert info._common_masks is not None
     assert info._common_masks.counters()["entries"] == 0
+    assert len(compiled) <= most_compiled
 
 
 def test_threads_that_come_first_keep_one() -> None:

@@ -178,6 +178,8 @@ def test_ids_to_decode_outside_the_vocabulary(wrong):
         ({"input_ids": [0]}, "a token id is a str; expected an int"),
         ("caf", "token_ids is a str; expected ints"),
         (b"\x00", "token_ids is a bytes; expected ints"),
+        (bytearray(1), "token_ids is a bytearray; expected ints"),
+        (memoryview(b"\x00\x01"), "token_ids is a memoryview; expected ints"),
     ],
 )
 def test_what_is_no_id_to_decode(ids, message):
@@ -185,6 +187,27 @@ def test_what_is_no_id_to_decode(ids, message):
         with pytest.raises(TypeError) as caught:
             decode(ids)
         assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["nope", "", "a\0b", "\ud800", "xmlcharrefreplace", "namereplace"])
+@pytest.mark.parametrize("ids", [[0], [1]])  # a text, half a character
+def test_a_handler_of_errors_is_checked_at_once(name, ids):
+    with pytest.raises(ValueError, match="expected a handler of decoding errors") as caught:
+        _decoding_info().decode_text(ids, errors=name)
+    assert str(caught.value) == (
+        f'errors is {name!r}; expected a handler of decoding errors, such as "strict", "ignore" or '
+        '"replace"'
+    )
+
+
+def test_a_handler_of_errors_is_a_str():
+    with pytest.raises(TypeError, match=r"^errors is None; expected a str$"):
+        _decoding_info().decode_text([0], errors=None)
+
+
+@pytest.mark.parametrize("name", ["backslashreplace", "surrogateescape", "surrogatepass"])
+def test_other_handlers_of_errors(name):
+    assert _decoding_info().decode_text([0], errors=name) == "caf"
 
 
 def test_special_and_stop_tokens_are_no_text():

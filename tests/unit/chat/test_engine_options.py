@@ -109,7 +109,7 @@ def test_masks_ahead(engine_of: Make) -> None:
     assert _ask(lazy) == _ask(eager) == '"a"'
     assert lazy.stats().compiler.masks < eager.stats().compiler.masks
     with pytest.raises(ValueError, match="precompute is 'never'"):
-        ChatEngine(ScriptedModel(), precompute="never")  # type: ignore[arg-type]
+        ChatEngine(ScriptedModel(), precompute="never")  # type: ignore[arg-type]  refused
 
 
 # --- what is checked when the engine is made ---------------------------------------------------

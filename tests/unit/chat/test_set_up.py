@@ -68,7 +68,7 @@ def model() -> Any:
     """A model whose first call lasts until the test ends, or until ``release`` is called."""
     hold = threading.Event()
     scripted = ScriptedModel([b"a"] * 99, max_sequences=2, before=lambda _call: hold.wait(WAIT))
-    scripted.release = hold.set  # type: ignore[attr-defined]
+    scripted.release = hold.set  # type: ignore[attr-defined]  of this test
     yield scripted
     hold.set()
 

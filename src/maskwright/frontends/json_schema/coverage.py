@@ -119,10 +119,7 @@ class Recorder:
                     status, reason = "ignored", _why_ignored(conv, keyword)
                 else:
                     reasons = _narrowed(conv, schema, keyword, any_order=any_order)
-                    names_numbers = keyword == "type" and "number" in schema[keyword]
-                    if (names_numbers and number_spelling != "any") or self._narrows_numbers(
-                        schema, location, keyword
-                    ):
+                    if self._narrows_numbers(schema, location, keyword, number_spelling):
                         reasons.append(_SPELLINGS[number_spelling])
                     reason = "; ".join(reasons)
                     status = "narrowed" if reason else status
@@ -133,7 +130,12 @@ class Recorder:
             warnings.append(LengthWarning(render(location), "values can be nested without bound"))
         self.coverage = Coverage(tuple(keywords.values()), tuple(dict.fromkeys(warnings)))
 
-    def _narrows_numbers(self, schema: dict[str, Any], location: Location, keyword: str) -> bool:
+    def _narrows_numbers(
+        self, schema: dict[str, Any], location: Location, keyword: str, number_spelling: str
+    ) -> bool:
+        """Return whether a keyword admits numbers of which not all spellings are."""
+        if number_spelling != "any" and keyword == "type" and "number" in schema[keyword]:
+            return True
         group = _BOUNDS & schema.keys() if keyword in _BOUNDS else {keyword}  # one converts all
         return any(render(location, name) in self._number_spellings for name in group)
 

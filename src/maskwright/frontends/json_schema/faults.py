@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from ...errors import InvalidSchemaError, UnsupportedFeatureError, how_to_read
+from ...shown import cut
 from .locations import Location, render
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "malformed",
     "non_string_key",
     "not_a_schema",
+    "quoted_name",
     "surrogate",
     "unsupported_keyword",
 ]
@@ -49,6 +51,11 @@ def describe(value: Any) -> str:
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
     return f"a Python value of type {type(value).__qualname__}"
+
+
+def quoted_name(name: str) -> str:
+    """Return a member's name as messages show it: in quotes, and cut if it is long."""
+    return json.dumps(cut(name, _MAX_EXCERPT), ensure_ascii=False)
 
 
 def malformed(

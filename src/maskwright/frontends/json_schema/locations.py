@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-__all__ = ["MAX_IGNORED_BYTES", "Location", "escape", "render"]
+__all__ = ["MAX_IGNORED_BYTES", "Location", "escape", "render", "unescape"]
 
 MAX_IGNORED_BYTES = 64 * 1024 * 1024
 """Default for the total size of the pointers that one certificate lists."""
@@ -24,6 +24,11 @@ def escape(token: str) -> str:
     if "~" in token or "/" in token:
         return token.replace("~", "~0").replace("/", "~1")
     return token
+
+
+def unescape(token: str) -> str:
+    """Return what a reference token of a JSON pointer stands for."""
+    return token.replace("~1", "/").replace("~0", "~")
 
 
 def _suffix(location: tuple[Any, str, str | None]) -> str:

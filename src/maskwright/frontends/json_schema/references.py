@@ -16,7 +16,7 @@ from urllib.parse import unquote, urljoin
 
 from ...errors import InvalidSchemaError, LimitExceededError
 from .faults import describe, malformed, not_a_schema
-from .locations import Location, escape, render
+from .locations import Location, escape, render, unescape
 from .resources import NO_SCOPE, Resource, Target, subschemas
 from .vocabularies import dialect_of
 
@@ -218,7 +218,7 @@ class Document:
         value: Any = base.schema
         at = base.location
         for raw in pointer[1:].split("/"):
-            token = raw.replace("~1", "/").replace("~0", "~")
+            token = unescape(raw)
             if isinstance(value, dict) and token in value:
                 value = value[token]
             elif isinstance(value, (list, tuple)) and _is_index(token, len(value)):
