@@ -262,8 +262,8 @@ def test_a_divisor_that_the_vocabulary_cannot_spell_is_named_with_its_place():
         compiler.compile_json_schema({"items": {"multipleOf": 10_007}})
     assert (caught.value.feature, caught.value.pointer) == ("multipleOf", "#/items/multipleOf")
     assert str(caught.value) == (
-        'the keyword "multipleOf" is not supported here: the vocabulary is without some digit or the '
-        "point, and it would take too long to tell which numbers can be spelled: at "
+        'the keyword "multipleOf" is not supported here: the vocabulary is without some digit or '
+        "the point, and it would take too long to tell which numbers can be spelled: at "
         "#/items/multipleOf"
     )
 
@@ -274,14 +274,18 @@ def test_a_divisor_that_the_vocabulary_cannot_spell_is_named_with_its_place():
         (
             "123456789-.",
             "decimal",
-            '{"type": "number", "multipleOf": 9970, "exclusiveMinimum": 0, '
-            '"not": {"multipleOf": 9967}}',
+            (
+                '{"type": "number", "multipleOf": 9970, "exclusiveMinimum": 0, '
+                '"not": {"multipleOf": 9967}}'
+            ),
         ),
         (
             "1346789.+e",
             "any",
-            '{"type": "number", "multipleOf": 0.07, "not": {"anyOf": [{"multipleOf": 12}, '
-            '{"multipleOf": 0.11}, {"maximum": 1e400}]}}',
+            (
+                '{"type": "number", "multipleOf": 0.07, "not": {"anyOf": [{"multipleOf": 12}, '
+                '{"multipleOf": 0.11}, {"maximum": 1e400}]}}'
+            ),
         ),
     ],
 )
