@@ -77,6 +77,11 @@ SCHEMAS = {
         contains={"enum": [1, {"a": 1}]},
     ),
     "short texts": _unique({"type": "string", "maxLength": 1}, 14),
+    "texts of any length up to one": _unique({"type": "string", "maxLength": 3}, 5),
+    "texts of a few letters": _unique({"type": "string", "pattern": "^[bc ]+$"}, 4),
+    "texts in objects": _unique(
+        _closed(name={"type": "string", "maxLength": 4}, k={"const": 1}), 3
+    ),
     "dates": _unique({"type": "string", "format": "date"}, 2),
     "a constant or a string": _unique({"anyOf": [{"const": 1}, {"type": "string"}]}, 3),
 }
@@ -113,6 +118,53 @@ def test_items_that_must_differ_have_a_known_end(name: str) -> None:
     compiled = _compile(SCHEMAS[name])
     _run(compiled, SEED)
     assert compiled._core.counters()["budget_work"] <= MAX_WORK + MAX_WORK_OF_PLACE
+
+
+@pytest.mark.parametrize("max_work", [0, MAX_WORK])
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_budgets_that_are_set_again_under_way(name: str, max_work: int) -> None:
+    compiled = _compile(SCHEMAS[name], max_work)
+    for seed in range(4):
+        rng = random.Random(SEED + seed)
+        matcher = GrammarMatcher(compiled, token_budget=200)
+        for left in range(200, -1, -1):
+            least = matcher.min_tokens_to_finish()
+            if least <= left and rng.random() < 0.5:
+                matcher.remaining_tokens = least
+                break
+            assert matcher.accept_token(rng.choice(allowed_tokens(matcher)))
+        while not matcher.is_terminated():
+            remaining = matcher.remaining_tokens
+            least = matcher.min_tokens_to_finish()
+            assert remaining is not None
+            assert 0 < least <= remaining
+            if rng.random() < 0.3:
+                matcher.remaining_tokens = least
+            allowed = allowed_tokens(matcher)
+            token = rng.choice(allowed)
+            assert all(matcher.fork().accept_token(other) for other in allowed)
+            assert matcher.accept_token(token)
+
+
+# What does not differ by the names that are there is known without a search for each token.
+@pytest.mark.parametrize(
+    "name",
+    ["texts of any length up to one", "texts of a few letters", "texts in objects"],
+)
+def test_far_from_the_end_nothing_is_refused(name: str) -> None:
+    compiled = _compile(SCHEMAS[name])
+    rng = random.Random(SEED)
+    for _ in range(5):
+        matcher, free = GrammarMatcher(compiled, token_budget=500), GrammarMatcher(compiled)
+        for _ in range(30):
+            allowed = allowed_tokens(matcher)
+            assert allowed == allowed_tokens(free)
+            token = rng.choice(allowed)
+            assert matcher.accept_token(token)
+            assert free.accept_token(token)
+            if matcher.is_terminated():
+                break
+    assert compiled._core.counters()["budget_work"] == 0
 
 
 @pytest.mark.parametrize("max_work", [0, 100, 1500])

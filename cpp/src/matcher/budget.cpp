@@ -167,7 +167,10 @@ void Matcher::set_remaining_tokens(std::optional<uint64_t> tokens) {
   const std::lock_guard lock(grammar_->mutex());
   reclaim();
   Step step = now();
-  if (!tokens.has_value() || (!step.stopped && least_tokens() <= *tokens)) step.plan = kNone;
+  if (!tokens.has_value() || (!step.stopped && least_tokens() <= *tokens)) {
+    step.plan = kNone;
+    step.plan_at = 0;
+  }
   const uint64_t left = std::min<uint64_t>(tokens.value_or(kUnbounded), kUnbounded - 1);
   step.left = tokens.has_value() ? static_cast<uint32_t>(left) : kUnbounded;
   step_ = family_->append(step);

@@ -160,6 +160,8 @@ BudgetWalk::Loop BudgetWalk::loop_at(Place place) {
   Loop loop;
   const auto closed = known_.configs(place);
   loop.text = known_.loop_text(closed);
+  // A larger count leaves less room for letters that make a name another one.
+  if (known_.counts(closed[0].state) && known_.has_doubts(place)) loop.text = nullptr;
   if (loop.text == nullptr) return loop;
   const auto [fits, own] = judge(place);
   loop.most = own >= kUnbounded - kRestOfCodePoint ? kUnbounded : own + kRestOfCodePoint;

@@ -117,7 +117,8 @@ std::optional<Completions::Named> Completions::named(Place at) {
       !reads_first(at, loose_text(loose_at).bytes, found.doubts.repeats[0].end)) {
     return std::nullopt;
   }
-  return Named{&padding(loose_at, found, true), names + 1, 1};
+  const Named named{&padding(loose_at, found, true), names + 1, 1};
+  return padded_tokens(named) == kUnbounded ? std::nullopt : std::optional(named);
 }
 
 // The same by the loosened configurations and the number of names alone.
@@ -128,7 +129,8 @@ std::optional<Completions::Named> Completions::named_alone(Place at) {
   const uint32_t names = remembered(at);
   const Padding& all = padding(loose_at, found, names == 0);
   if (!all.possible) return std::nullopt;
-  return names == 0 ? Named{&all, 1, 1} : Named{&all, names, 0};
+  const Named named = names == 0 ? Named{&all, 1, 1} : Named{&all, names, 0};
+  return padded_tokens(named) == kUnbounded ? std::nullopt : std::optional(named);
 }
 
 bool Completions::may_be_padded(const Loose& loose) const {
@@ -145,14 +147,16 @@ bool Completions::reads_first(Place at, std::string_view text, uint32_t end) {
   return end < text.size() || close(set);
 }
 
-// The tokens that complete the padded text.
+// The tokens that complete the padded text; kUnbounded where there is no room for the letters.
 uint32_t Completions::padded_tokens(const Named& named) const {
   if (named.padding->tokens == kUnbounded) return kUnbounded;
   uint32_t letters = 0;
   uint32_t before = named.before;
   for (const Pad& pad : named.padding->pads) {
     before += pad.doubts;
-    letters += length_for((before - 1) * pad.doubts, pad.digits ? kDigits : kLetters);
+    const uint32_t length = length_for((before - 1) * pad.doubts, pad.letters.letters);
+    if (length > pad.letters.room) return kUnbounded;
+    letters += length;
   }
   return named.padding->tokens + letters;
 }
@@ -191,7 +195,7 @@ std::optional<Completions::Plan> Completions::padded_plan(Place at, const Named&
 // Those of more than so many with which the configurations read the rest.
 std::optional<std::string> Completions::new_letters(const ConfigSet& set, const Pad& pad,
                                                     uint32_t names, std::string_view rest) {
-  const std::string_view alphabet = pad.digits ? kDigits : kLetters;
+  const std::string_view alphabet = pad.letters.letters;
   const uint32_t length = length_for(names, alphabet);
   for (uint64_t number = 0; number <= names; ++number) {
     std::string letters = spelled(number, alphabet, length);

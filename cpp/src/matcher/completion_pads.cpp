@@ -2,6 +2,7 @@
 // completion_names.cpp.
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -22,17 +23,33 @@ bool Completions::follow(ConfigSet& set, std::string_view text) {
   return true;
 }
 
-// In a name in which all letters lead back.
-bool Completions::reads_letters(const ConfigSet& set) {
-  if (set.size() != 1) return false;
-  const FamilyId family = store_.state(set[0].state).family;
-  if (family != FamilyId::kKey && family != FamilyId::kString) return false;
-  const TextClass& text = store_.free_run(set[0].state).text;
-  if (!std::ranges::all_of(kLetters, [&](char c) { return text.has(static_cast<uint8_t>(c)); })) {
-    return false;
+// Those that lead back in a name, which the byte ends.
+std::optional<Completions::Letters> Completions::letters_at(const ConfigSet& set, char behind) {
+  if (set.size() != 1) return std::nullopt;
+  const StateId state = set[0].state;
+  const FamilyId family = store_.state(state).family;
+  if (family != FamilyId::kKey && family != FamilyId::kString) return std::nullopt;
+  const TextClass& text = store_.free_run(state).text;
+  Letters found;
+  std::ranges::copy_if(kLetters, std::back_inserter(found.letters),
+                       [&](char letter) { return text.has(static_cast<uint8_t>(letter)); });
+  if (found.letters.size() < 2) return std::nullopt;
+  ConfigSet at = set;
+  while (found.room < kMostLetters) {
+    ConfigSet after = at;
+    if (!follow(after, found.letters.substr(0, 1)) || after.size() != 1) break;
+    if (after[0] == at[0]) {
+      found.room = kUnbounded;
+      break;
+    }
+    const bool counts = after[0].state == state && after[0].stack == set[0].stack &&
+                        family == FamilyId::kString && store_.family(family).only_counts(state);
+    ConfigSet end = after;
+    if (!counts || !follow(end, {&behind, 1})) break;
+    ++found.room;
+    std::swap(at, after);
   }
-  ConfigSet after = set;
-  return follow(after, kLetters.substr(0, 1)) && after.size() == 1 && after[0] == set[0];
+  return found.room == 0 ? std::nullopt : std::optional(std::move(found));
 }
 
 // In a number that goes on with any digits.
@@ -43,20 +60,22 @@ bool Completions::reads_digits(const ConfigSet& set) {
   });
 }
 
-// What must come before the letters; nothing if no such place is near.
-std::optional<std::string> Completions::enter_letters(ConfigSet& set) {
-  if (reads_letters(set)) return std::string();
+// `enter`: what must come before them. None if no such place is near.
+std::optional<Completions::Letters> Completions::enter_letters(ConfigSet& set, std::string& enter) {
+  if (auto letters = letters_at(set, '"')) return letters;
   for (const char letter : kLetters) {
     ConfigSet after = set;
-    const std::string text(1, letter);
-    if (!follow(after, text) || !reads_letters(after)) continue;
-    std::swap(set, after);
-    return text;
+    enter.assign(1, letter);
+    if (!follow(after, enter)) continue;
+    if (auto letters = letters_at(after, '"')) {
+      std::swap(set, after);
+      return letters;
+    }
   }
   return std::nullopt;
 }
 
-// The last quotation mark of the item before which all letters lead back. The configurations are at
+// The last quotation mark of the item before which letters lead back. The configurations are at
 // `at`, and then at the item's end.
 std::optional<Completions::Pad> Completions::pad_in_string(ConfigSet& set, std::string_view text,
                                                            uint32_t at, const Repeat& item) {
@@ -65,7 +84,9 @@ std::optional<Completions::Pad> Completions::pad_in_string(ConfigSet& set, std::
     const auto quote = static_cast<uint32_t>(std::min<std::size_t>(text.find('"', at), item.end));
     if (!follow(set, text.substr(at, quote - at))) return std::nullopt;
     if (quote == item.end) return pad;
-    if (quote >= item.begin && reads_letters(set)) pad = Pad{quote, quote, {}, {}};
+    if (quote >= item.begin) {
+      if (auto letters = letters_at(set, '"')) pad = Pad{quote, quote, {}, {}, std::move(*letters)};
+    }
     if (!follow(set, text.substr(quote, 1))) return std::nullopt;
     at = quote + 1;
   }
@@ -91,9 +112,11 @@ std::optional<Completions::Pad> Completions::pad_item(ConfigSet& set, std::strin
 
 // What leads to the letters of a name, and of a string, comes before its quotation mark.
 std::optional<Completions::Pad> Completions::pad_name(ConfigSet& set, const Repeat& name) {
-  auto enter = enter_letters(set);
-  if (!enter.has_value() || !follow(set, "\"")) return std::nullopt;
-  return Pad{name.begin, name.begin, std::move(*enter), {}};
+  Pad pad{name.begin, name.begin, {}, {}, {}};
+  auto letters = enter_letters(set, pad.enter);
+  if (!letters.has_value() || !follow(set, "\"")) return std::nullopt;
+  pad.letters = std::move(*letters);
+  return pad;
 }
 
 // From `at`, to where the doubt is over.

@@ -83,6 +83,7 @@ class Completions {
   static constexpr uint32_t kMaxPlaces = 30000;
   static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   static constexpr std::string_view kDigits = "123456789";  // zeros may lead elsewhere
+  static constexpr uint32_t kMostLetters = 6;               // of a name in which they are counted
   static constexpr std::size_t kShort = 8;  // tokens for which fewer ones are looked for
 
   // Tokens that complete a place.
@@ -93,15 +94,21 @@ class Completions {
     uint32_t work = 0;         // that it took to find them: bytes and nodes that were read
     std::size_t memory_bytes() const { return heap_bytes(plan); }
   };
-  // Where letters, or digits, make a name or an item another one than those that are there.
+  // Letters, or digits, that lead back to where they are read, but for a count.
+  struct Letters {
+    std::string letters;
+    uint32_t room = 0;  // for so many of them; kUnbounded for any number
+    std::size_t memory_bytes() const { return heap_bytes(letters); }
+  };
+  // Where they make a name or an item another one than those that are there.
   struct Pad {
     uint32_t at = 0;      // in the text
     uint32_t end = 0;     // where the text goes on
     std::string enter;    // comes before them
     std::string leave;    // and behind
-    bool digits = false;  // whole numbers
+    Letters letters;      // digits: of whole numbers
     uint32_t doubts = 1;  // one behind the other, that all are over if the letters are new ones
-    std::size_t memory_bytes() const { return heap_bytes(enter, leave); }
+    std::size_t memory_bytes() const { return heap_bytes(enter, leave, letters); }
   };
   struct Padding {
     bool possible = false;
@@ -173,9 +180,9 @@ class Completions {
   uint32_t names_in(Target at);
   uint32_t remembered(Place at);
   bool follow(ConfigSet& set, std::string_view text);
-  bool reads_letters(const ConfigSet& set);
+  std::optional<Letters> letters_at(const ConfigSet& set, char behind);
   bool reads_digits(const ConfigSet& set);
-  std::optional<std::string> enter_letters(ConfigSet& set);
+  std::optional<Letters> enter_letters(ConfigSet& set, std::string& enter);
   std::optional<Pad> pad_name(ConfigSet& set, const Repeat& name);
   std::optional<Pad> pad_item(ConfigSet& set, std::string_view text, uint32_t begin,
                               const Repeat& item);
@@ -203,6 +210,7 @@ class Completions {
   bool counts(StateId state) const;
   const TextClass* loop_text(std::span<const Config> closed) const;
   bool depends_on_names_alone(Place at);
+  bool has_doubts(Place at) { return !loose(loose_place(at)).doubts.none(); }
   Place move(Place at, uint8_t byte);
   Place without_names(Place at);
 

@@ -84,12 +84,13 @@ std::optional<Completions::Pad> TextSearch::find_pad(Completions::Place at,
   if (!run(at)) return std::nullopt;
   // Names in the item differ from each other. Its end is not read: it was begun without a record of
   // its value, which the array would ask for.
-  std::string inside = pad_.enter + "1" + pad_.leave;
-  if (!pad_.leave.empty()) inside.pop_back();
+  const bool digits = pad_.leave.empty();
+  std::string inside = pad_.enter + pad_.letters.letters[0] + pad_.leave;
+  if (!digits) inside.pop_back();
   ConfigSet item;
   item.assign(known_.configs(at));
   known_.arena_.regs().set_memory(RegisterPool::Memory::kExact);
-  const bool exact = pad_.digits || known_.follow(item, inside);
+  const bool exact = digits || known_.follow(item, inside);
   known_.arena_.regs().set_memory(RegisterPool::Memory::kIgnored);
   return exact ? std::optional(pad_) : std::nullopt;
 }
@@ -98,7 +99,8 @@ std::optional<Completions::Pad> TextSearch::find_pad(Completions::Place at,
 bool TextSearch::leads_to_pad(uint32_t index, Completions::Place place, uint8_t byte) {
   ConfigSet here;
   here.assign(known_.configs(place));
-  if (known_.reads_letters(here)) {
+  if (auto letters = known_.letters_at(here, '"')) {
+    pad_.letters = std::move(*letters);
     pad_.leave = known_.texts_.text(here.configs(), known_.arena_).bytes;
     for (std::size_t i = 0; i < pad_.leave.size(); ++i) {
       if (!known_.follow(here, std::string_view(pad_.leave).substr(i, 1))) return false;
@@ -115,7 +117,8 @@ bool TextSearch::leads_to_pad(uint32_t index, Completions::Place place, uint8_t 
     ConfigSet after = here;
     if (!known_.follow(after, {&next, 1}) || known_.intern(after.configs()) != behind_) continue;
     pad_.enter = static_cast<char>(byte);
-    pad_.digits = true;
+    pad_.leave.clear();
+    pad_.letters = {std::string(Completions::kDigits), kUnbounded};
     return true;
   }
   return false;
