@@ -13,6 +13,7 @@
 #include "maskwright/json/lang.h"
 #include "maskwright/json/strings.h"
 #include "maskwright/support/error.h"
+#include "maskwright/support/stop_flag.h"
 #include "number_testing.h"
 
 using namespace maskwright;
@@ -265,6 +266,7 @@ TEST_CASE("numbers at the ends of the exponents") {
 }
 
 TEST_CASE("vocabularies without some characters") {
+  uint32_t refused = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     test::Specs specs(seed + 500);
@@ -274,7 +276,74 @@ TEST_CASE("vocabularies without some characters") {
                                                       "-e157",  "E3.0",       "0123456789.eE"};
     const std::string& chars = alphabets[seed % alphabets.size()];
     Fixture fixture(bytes_of(chars));
-    Comparison(spec, fixture.lang(spec), chars, chars.size() > 10 ? 4 : 6).run();
+    try {
+      Comparison(spec, fixture.lang(spec), chars, chars.size() > 10 ? 4 : 6).run();
+    } catch (const Error& error) {
+      REQUIRE(error.code() == "json-number-divisor");
+      ++refused;
+    }
+  }
+  CHECK(refused == 1);
+}
+
+// All vocabularies here lack some digit.
+TEST_CASE("what can be spelled is known when a language is made, or it is refused") {
+  const auto refuses = [](const NumberSpec& spec, const std::string& chars) {
+    Fixture fixture(bytes_of(chars));
+    try {
+      fixture.table.number(spec);
+    } catch (const Error& error) {
+      return error.code() == "json-number-divisor";
+    }
+    return false;
+  };
+  NumberSpec spec;
+  spec.spelling = NumberSpelling::kDecimal;
+  spec.multiples_of = {"9970"};
+  CHECK_FALSE(refuses(spec, "-.123456789"));
+  spec.not_multiples_of = {"9967"};
+  CHECK(refuses(spec, "-.123456789"));
+  CHECK_FALSE(refuses(spec, "-.0123456789"));
+  spec = {};
+  spec.multiples_of = {"0.07"};
+  spec.not_multiples_of = {"12"};
+  spec.outside = {test::at_most("1e400")};
+  CHECK(refuses(spec, "1346789.+e"));
+  CHECK_FALSE(refuses(spec, "01346789.+e25"));
+  spec = {};
+  spec.integer = true;
+  CHECK_FALSE(refuses(spec, "1346789.+e"));
+  spec.multiples_of = {"32"};
+  CHECK_FALSE(refuses(spec, "01346789.+-e"));
+  spec.multiples_of = {"33"};
+  CHECK(refuses(spec, "01346789.+-e"));
+  spec.spelling = NumberSpelling::kDecimal;
+  CHECK_FALSE(refuses(spec, "01346789.+-e"));
+}
+
+TEST_CASE("a search for what can be spelled stops when nobody waits for it") {
+  StopFlag flag;
+  flag.set();
+  NumberSpec spec;
+  spec.spelling = NumberSpelling::kDecimal;
+  const StopScope scope(&flag);
+  for (const char* divisor : {"3", "9967"}) {
+    spec.multiples_of = {divisor};
+    Fixture fixture(bytes_of("-.124"));
+    CHECK_THROWS_WITH_AS(fixture.table.number(spec),
+                         doctest::Contains("nobody waits for this compilation"), Error);
+  }
+}
+
+TEST_CASE("integers need no point") {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    test::Specs specs(seed + 900);
+    NumberSpec spec = specs.next();
+    spec.integer = true;
+    CAPTURE(test::describe(spec));
+    Fixture fixture(bytes_of("-0123456789e"));
+    Comparison(spec, fixture.lang(spec), "-0123456789e", 4).run();
   }
 }
 

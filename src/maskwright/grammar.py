@@ -99,7 +99,9 @@ class Grammar:
             any_order: Members may come in any order; else declared ones first, in that order.
             number_spelling: ``"any"``: numbers as JSON has them, so ``150.0E-1`` for 15.
                 ``"decimal"``: no exponents; and where only integers may come, by ``type``,
-                ``multipleOf``, ``const`` or ``enum``, no fractions. ``"plain"``: one spelling for
+                ``multipleOf``, ``const`` or ``enum``, no fractions and no ``-0``; each branch by
+                itself: ``{"enum": [1, 2.5]}`` has ``1.0``, an ``anyOf`` of ``const`` 1 and
+                ``const`` 2.5 does not. ``"plain"``: one spelling for
                 each number: no exponent, no zeros at the end of a fraction, no ``-0``. A model
                 that begins to write ``4.0`` must then write another number.
             assert_format: ``format`` constrains; else it is an annotation.

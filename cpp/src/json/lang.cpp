@@ -68,8 +68,10 @@ struct LangTable::Impl {
 
   TermId any_term() { return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone); }
 
+  // Of a language's own numbers, which were not too many to explore.
   std::unique_ptr<TableLang> make_number(const NumberSpec& spec) const {
-    return make_number_lang(std::make_shared<const NumberSet>(spec), spec.spelling, ascii, limits);
+    return make_number_lang(std::make_shared<const NumberSet>(spec), spec.spelling, ascii, limits,
+                            Completions::kFound);
   }
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> intersect_searches(const std::vector<LangId>& ids);
@@ -276,8 +278,8 @@ LangId LangTable::number(const NumberSpec& asked) {
   const std::string key = spelling_key(spec.spelling) + set->key();
   const auto found = impl_->numbers_by_key.find(key);
   if (found != impl_->numbers_by_key.end()) return found->second;
-  const LangId id =
-      impl_->add(langs_, make_number_lang(set, spec.spelling, impl_->ascii, impl_->limits));
+  const LangId id = impl_->add(langs_, make_number_lang(set, spec.spelling, impl_->ascii,
+                                                        impl_->limits, Completions::kKnown));
   impl_->numbers_by_key.emplace(key, id);
   impl_->numbers.emplace(id, Impl::Number{std::move(spec), std::move(set)});
   return id;

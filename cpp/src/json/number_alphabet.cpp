@@ -12,14 +12,14 @@ NumberAlphabet::NumberAlphabet(std::span<const CodeRange> ascii, bool exponents)
   for (const char c : kNumberChars) {
     if (contains(ascii, static_cast<uint8_t>(c))) chars += c;
   }
-  complete = std::all_of(kNumberChars.begin(), kNumberChars.end(), [&](char c) {
-    return c == '+' || c == '-' || c == 'E' || c == 'e' || has(c);
-  });
+  has_digits =
+      std::all_of(kAll.begin(), kAll.end(), [&](char c) { return !is_digit(c) || has(c); });
+  complete = has_digits && has('.');
   if (!has('e') && !has('E')) return;
   min = has('-') ? -kMaxExponent : 0;
   max = kMaxExponent;
-  if (complete) written.append(min, max);
-  for (int32_t exponent = min; exponent <= max && !complete; ++exponent) {
+  if (has_digits) written.append(min, max);
+  for (int32_t exponent = min; exponent <= max && !has_digits; ++exponent) {
     const std::string digits = std::to_string(exponent < 0 ? -exponent : exponent);
     if (std::all_of(digits.begin(), digits.end(), [&](char c) { return has(c); })) {
       written.append(exponent, exponent);

@@ -18,6 +18,7 @@ struct NumberAlphabet {
   static constexpr int32_t kMaxExponent = 400;
 
   std::string chars;         // sorted
+  bool has_digits = false;   // all of them
   bool complete = false;     // all digits and the point
   int32_t min = 0, max = 0;  // of exponents
   ExponentSet written;       // exponents that can be written

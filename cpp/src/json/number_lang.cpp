@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -13,14 +15,19 @@
 #include "maskwright/automata/store.h"
 #include "maskwright/support/heap_bytes.h"
 #include "maskwright/support/interner.h"
+#include "maskwright/support/sorted_set.h"
 #include "maskwright/support/stable_pool.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright::langs {
 
 namespace {
 
-// A search over states with residues of a larger divisor could take too long.
-constexpr uint64_t kMaxSearchedUnits = 10000;
+// What may be visited before a language is handed out: states, each times the parts of the set.
+constexpr std::size_t kMaxVisitedParts = 100000;
+// With so few residues a search among exponents met a known state within some hundred states,
+// whatever was tried; with more of them all are explored.
+constexpr uint64_t kFewResidues = 32;
 
 enum class Phase : uint8_t {
   kStart,
@@ -46,6 +53,12 @@ class NumberLang final : public TableLang {
                NumberSide(*set_, true, alphabet_.min, alphabet_.max)} {
     intern({}, 0, '\0');
   }
+
+  // Decides for all mantissas at once whether they can be completed, so that no search comes later;
+  // returns false if they are too many.
+  bool explore();
+  // Decides whether there is any text; returns false if that takes too long.
+  bool find_start() { return judged(0) || search(0, max_visited()); }
 
   uint32_t start() override { return is_alive(0) ? 0 : kDeadLang; }
   bool accepts(uint32_t state) override { return states_[state].accepts; }
@@ -104,9 +117,12 @@ class NumberLang final : public TableLang {
   bool step_exponent(char c, Content& next) const;
   void expand(uint32_t state);
   bool is_alive(uint32_t state);
+  bool judged(uint32_t state);
   Verdict judge(const State& state) const;
   bool can_go_on(const State& state) const;
-  bool search(uint32_t state);
+  bool search(uint32_t state, std::size_t most);
+  bool ends(const State& state) const;
+  std::size_t max_visited() const;
 
   std::shared_ptr<const NumberSet> set_;
   NumberSpelling spelling_;
@@ -276,27 +292,37 @@ bool NumberLang::continues(uint32_t id) {
 }
 
 bool NumberLang::is_alive(uint32_t id) {
+  if (!judged(id)) search(id, std::numeric_limits<std::size_t>::max());
+  return states_[id].verdict == Verdict::kAlive;
+}
+
+// Is the verdict known without a search?
+bool NumberLang::judged(uint32_t id) {
   State& state = states_[id];
   if (state.verdict == Verdict::kUnknown) state.verdict = judge(state);
-  if (state.verdict == Verdict::kUnknown) search(id);
-  return states_[id].verdict == Verdict::kAlive;
+  return state.verdict != Verdict::kUnknown;
+}
+
+// Is there a number in the set already, with an exponent that can be written or is begun?
+bool NumberLang::ends(const State& state) const {
+  return state.content.phase >= Phase::kE || state.accepts ||
+         !state.exponents.meet(alphabet_.written).is_empty();
 }
 
 // Unknown: a search must tell.
 NumberLang::Verdict NumberLang::judge(const State& state) const {
-  const Content& content = state.content;
-  if (content.phase >= Phase::kE || state.accepts) return Verdict::kAlive;
-  if (!state.exponents.meet(alphabet_.written).is_empty()) return Verdict::kAlive;
+  if (ends(state)) return Verdict::kAlive;
   if (!can_go_on(state)) return Verdict::kDead;
   return alphabet_.complete ? Verdict::kAlive : Verdict::kUnknown;
 }
 
-// With all digits and the point.
+// With all digits, and the point if it matters.
 bool NumberLang::can_go_on(const State& state) const {
   const Content& content = state.content;
   if (content.phase == Phase::kStart) {
     return sides_[0].is_possible(false) || (alphabet_.has('-') && sides_[1].is_possible(plain_));
   }
+  if (content.phase == Phase::kZero && !alphabet_.has('.')) return false;
   const NumberSide& side = sides_[content.negative];
   if (content.phase == Phase::kMinus) return side.is_possible(plain_);
   if (side.goes_on_anyway(content.reading, content.phase == Phase::kWhole)) return true;
@@ -315,21 +341,57 @@ bool NumberLang::can_go_on(const State& state) const {
   return side.can_go_on(digits, fraction, more_whole, plain_ && !more_whole);
 }
 
+std::size_t NumberLang::max_visited() const {
+  std::size_t parts = 2 + set_->excluded_divisors().size();
+  for (const bool negative : {false, true}) {
+    parts += set_->intervals(negative).size() + set_->excluded(negative).size();
+  }
+  return kMaxVisitedParts / parts;
+}
+
+bool NumberLang::explore() {
+  const std::size_t most = max_visited();
+  std::vector<std::pair<uint32_t, uint32_t>> ways;  // from the later state to the earlier
+  for (uint32_t id = 0; id < states_.size(); ++id) {
+    check_stop();
+    if (states_[id].content.phase >= Phase::kE) continue;
+    if (states_.size() > most) return false;
+    expand(id);
+    for (const Arc& arc : states_[id].arcs) ways.emplace_back(arc.target, id);
+  }
+  make_set(ways);
+  std::vector<uint32_t> alive;
+  for (uint32_t id = 0; id < states_.size(); ++id) {
+    states_[id].verdict = ends(states_[id]) ? Verdict::kAlive : Verdict::kDead;
+    if (ends(states_[id])) alive.push_back(id);
+  }
+  while (!alive.empty()) {
+    const uint32_t id = alive.back();
+    alive.pop_back();
+    auto way = std::lower_bound(ways.begin(), ways.end(), std::pair(id, uint32_t{0}));
+    for (; way != ways.end() && way->first == id; ++way) {
+      State& before = states_[way->second];
+      if (before.verdict == Verdict::kAlive) continue;
+      before.verdict = Verdict::kAlive;
+      alive.push_back(way->second);
+    }
+  }
+  return true;
+}
+
 // Breadth first until a state that is known to be alive; without one all that were met are dead.
-bool NumberLang::search(uint32_t from) {
+// False: more than `most` were met, and it is still unknown.
+bool NumberLang::search(uint32_t from, std::size_t most) {
   std::vector<std::pair<uint32_t, std::size_t>> met{{from, 0}};  // with the place of its parent
-  std::vector<bool> seen(states_.size(), false);
-  seen[from] = true;
+  std::unordered_set<uint32_t> seen{from};
   for (std::size_t at = 0; at < met.size(); ++at) {
+    check_stop();
+    if (met.size() > most) return false;
     expand(met[at].first);
-    seen.resize(states_.size(), false);
     for (const Arc& arc : states_[met[at].first].arcs) {
-      if (seen[arc.target]) continue;
-      seen[arc.target] = true;
-      State& next = states_[arc.target];
-      if (next.verdict == Verdict::kUnknown) next.verdict = judge(next);
-      if (next.verdict == Verdict::kUnknown) met.emplace_back(arc.target, at);
-      if (next.verdict != Verdict::kAlive) continue;
+      if (!seen.insert(arc.target).second) continue;
+      if (!judged(arc.target)) met.emplace_back(arc.target, at);
+      if (states_[arc.target].verdict != Verdict::kAlive) continue;
       while (true) {
         states_[met[at].first].verdict = Verdict::kAlive;
         if (at == 0) return true;
@@ -338,7 +400,7 @@ bool NumberLang::search(uint32_t from) {
     }
   }
   for (const auto& [state, parent] : met) states_[state].verdict = Verdict::kDead;
-  return false;
+  return true;
 }
 
 }  // namespace
@@ -346,21 +408,25 @@ bool NumberLang::search(uint32_t from) {
 std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
                                             NumberSpelling spelling,
                                             std::span<const CodeRange> alphabet,
-                                            const LangLimits& limits) {
+                                            const LangLimits& limits, Completions completions) {
   NumberAlphabet spelled(alphabet, spelling == NumberSpelling::kAny);
   if (set->is_everything() && spelling != NumberSpelling::kPlain)
     return std::make_unique<DfaLang>(any_number(spelled), limits);
-  const auto large = [](const Divisor& divisor) { return divisor.units() > kMaxSearchedUnits; };
-  const auto& out = set->excluded_divisors();
-  if (!spelled.complete && !set->has_values() &&
-      ((set->divisor() && large(*set->divisor())) || std::any_of(out.begin(), out.end(), large))) {
+  // What integers have behind the digits read can all be written without a point.
+  if (spelled.has_digits && set->only_integers()) spelled.complete = true;
+  const bool checks = completions == Completions::kKnown && !spelled.complete;
+  // Exponents multiply the states, but mostly have one that ends a number near.
+  const uint64_t few = spelled.max > 0 ? kFewResidues : 1;
+  const bool explores = checks && set->num_residues(few) > few;
+  auto lang = std::make_unique<NumberLang>(std::move(set), spelling, std::move(spelled));
+  if (checks && !(explores ? lang->explore() : lang->find_start())) {
     throw Error::unsupported(
         "json-number-divisor",
-        "the keyword \"multipleOf\" is not supported here: a divisor of more than 10000 in "
-        "its last place, and a vocabulary without some digit or the point",
+        "the keyword \"multipleOf\" is not supported here: the vocabulary is without some digit or "
+        "the point, and it would take too long to tell which numbers can be spelled",
         "multipleOf");
   }
-  return std::make_unique<NumberLang>(std::move(set), spelling, std::move(spelled));
+  return lang;
 }
 
 }  // namespace maskwright::langs

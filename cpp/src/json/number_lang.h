@@ -13,7 +13,9 @@
 // fraction, or is "-0", must go on to another number.
 //
 // A vocabulary without some digit, or without the point, makes the closed form too generous. Then a
-// search over the finitely many states behind decides, and remembers.
+// search over the finitely many states behind decides, and remembers. Where residues multiply those
+// states, all are explored when the language is made, or it is refused, so that no search that
+// could be long is left for later.
 //
 // Cost: a state costs a dozen successors, each a pass over few words; the first visit of one that
 // needs the closed form is linear in the digits of its text and of the bounds.
@@ -28,10 +30,14 @@
 
 namespace maskwright::langs {
 
-// `alphabet`: ASCII characters that can be spelled.
+// Is it known from the start which texts can be completed, or found when it is asked?
+enum class Completions : uint8_t { kKnown, kFound };
+
+// `alphabet`: ASCII characters that can be spelled. Raises Unsupported "json-number-divisor", with
+// kKnown only.
 std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
                                             NumberSpelling spelling,
                                             std::span<const CodeRange> alphabet,
-                                            const LangLimits& limits);
+                                            const LangLimits& limits, Completions completions);
 
 }  // namespace maskwright::langs

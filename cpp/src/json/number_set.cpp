@@ -1,6 +1,7 @@
 #include "json/number_set.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "maskwright/support/error.h"
@@ -222,6 +223,16 @@ bool NumberSet::contains(const Decimal& value) const {
 bool NumberSet::only_integers() const {
   if (!has_values_) return divisor_ && Divisor().divides(*divisor_);
   return std::ranges::all_of(values_, [](const Decimal& value) { return value.exponent >= 0; });
+}
+
+uint64_t NumberSet::num_residues(uint64_t limit) const {
+  if (has_values_) return 1;
+  uint64_t common = divisor_ ? divisor_->units() : 1;
+  for (const Divisor& divisor : excluded_divisors_) {
+    if (common > limit) break;
+    common = std::lcm(common, divisor.units());
+  }
+  return common;
 }
 
 bool NumberSet::any_between(bool negative, const Cut& lo, const Cut& hi) const {

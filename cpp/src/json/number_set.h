@@ -53,6 +53,9 @@ class NumberSet {
   bool contains(const Decimal& value) const;
   // All numbers are integers, as the divisor or the list of values says.
   bool only_integers() const;
+  // How many residues numbers have, modulo all divisors together; some number above `limit` if
+  // there are more.
+  uint64_t num_residues(uint64_t limit) const;
 
   // The rest is of use without values only.
 

@@ -17,8 +17,8 @@ FIELDS: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}], "temp
 TITLED = {"type": "string", "title": "A", "x-note": 1, "maxLength": 3}
 LAYOUT = "whitespace: the given separators only"
 SPELLING = (
-    "number-spelling: decimals only, without exponent, and integers without fraction where nothing "
-    "else may come"
+    "number-spelling: decimals only, without exponent, and integers without fraction or -0 where "
+    "nothing else may come"
 )
 IGNORED = ("#/title", "#/x-note")
 CERTIFICATE = Certificate(narrowed=(LAYOUT, SPELLING), ignored=IGNORED)

@@ -262,6 +262,40 @@ def test_a_divisor_that_the_vocabulary_cannot_spell_is_named_with_its_place():
         compiler.compile_json_schema({"items": {"multipleOf": 10_007}})
     assert (caught.value.feature, caught.value.pointer) == ("multipleOf", "#/items/multipleOf")
     assert str(caught.value) == (
-        'the keyword "multipleOf" is not supported here: a divisor of more than 10000 in its last '
-        "place, and a vocabulary without some digit or the point: at #/items/multipleOf"
+        'the keyword "multipleOf" is not supported here: the vocabulary is without some digit or '
+        "the point, and it would take too long to tell which numbers can be spelled: at "
+        "#/items/multipleOf"
     )
+
+
+@pytest.mark.parametrize(
+    ("characters", "spelling", "schema"),
+    [
+        (
+            "123456789-.",
+            "decimal",
+            (
+                '{"type": "number", "multipleOf": 9970, "exclusiveMinimum": 0, '
+                '"not": {"multipleOf": 9967}}'
+            ),
+        ),
+        (
+            "1346789.+e",
+            "any",
+            (
+                '{"type": "number", "multipleOf": 0.07, "not": {"anyOf": [{"multipleOf": 12}, '
+                '{"multipleOf": 0.11}, {"maximum": 1e400}]}}'
+            ),
+        ),
+    ],
+)
+def test_divisors_that_a_vocabulary_makes_too_hard(characters, spelling, schema):
+    def compiler(spelled: str) -> GrammarCompiler:
+        tokens = [b"</s>", *(character.encode() for character in spelled)]
+        return GrammarCompiler(TokenizerInfo(tokens, stop_token_ids=0))
+
+    with pytest.raises(UnsupportedFeatureError) as refusal:
+        compiler(characters).compile_json_schema(schema, number_spelling=spelling)
+    assert refusal.value.code == "json-number-divisor"
+    assert "the vocabulary is without some digit or the point" in str(refusal.value)
+    compiler("0123456789.+-e").compile_json_schema(schema, number_spelling=spelling)

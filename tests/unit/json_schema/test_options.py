@@ -17,8 +17,8 @@ SPELLING = (
     "enum"
 )
 DECIMAL_SPELLING = (
-    "number-spelling: decimals only, without exponent, and integers without fraction where nothing "
-    "else may come"
+    "number-spelling: decimals only, without exponent, and integers without fraction or -0 where "
+    "nothing else may come"
 )
 PLAIN_SPELLING = (
     "number-spelling: plain only, without exponent, zeros at the end of a fraction, or -0"

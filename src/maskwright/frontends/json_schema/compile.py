@@ -87,7 +87,8 @@ def compile_json_schema(
         max_whitespace_cnt: Bytes of free whitespace at one place at most; None: 256.
         any_order: Members may come in any order; else declared ones come first, in that order.
         number_spelling: ``"any"``: as JSON has it. ``"decimal"``: without exponent, and without a
-            fraction where all numbers are integers by `type`, `multipleOf`, `const` or `enum`.
+            fraction and without `-0` where all numbers of a branch are integers by `type`,
+            `multipleOf`, `const` or `enum`.
             ``"plain"``: each number in one way: without exponent, without the zeros that a fraction
             may end with, without a fraction if it is an integer, and 0 without sign.
         assert_format: `format` constrains, with the formats that some draft defines; else it is an
@@ -227,8 +228,8 @@ def _narrowed(
         )
     elif "decimal numbers" in facts:
         entries.append(
-            "number-spelling: decimals only, without exponent, and integers without fraction where "
-            "nothing else may come"
+            "number-spelling: decimals only, without exponent, and integers without fraction or "
+            "-0 where nothing else may come"
         )
     elif "exact numbers" in facts:
         entries.append(
