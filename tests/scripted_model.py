@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from maskwright.chat.model import SequenceInput
 
 STOP = "<|im_end|>"
+_WAIT = 60
+"""Seconds after which a test that waits has failed."""
 _LETTERS = [bytes((byte,)) for byte in range(256)]
 _WORDS = [b"", b"ab", b"abc", '"\u00e9'.encode(), b"true", b'"}', b"\xc3\xa9x"]
 
@@ -24,6 +27,20 @@ def scripted_vocabulary() -> VocabularyData:
     """All bytes, a few words, and a stop token; more than one word of a bitmask."""
     tokens = [*_LETTERS, *_WORDS, STOP]
     return from_tokens(tokens, stop_token_ids=[len(tokens) - 1])
+
+
+class Gate:
+    """Holds the model at one of its calls until it is opened; for `ScriptedModel(before=...)`."""
+
+    def __init__(self, call: int = 0) -> None:
+        self._call = call
+        self.reached = threading.Event()
+        self.open = threading.Event()
+
+    def __call__(self, call: int) -> None:
+        if call == self._call:
+            self.reached.set()
+            assert self.open.wait(_WAIT)
 
 
 class ScriptedModel:

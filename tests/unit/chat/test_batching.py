@@ -10,7 +10,7 @@ import pytest
 
 from maskwright.chat import ChatEngine, ChatRequest
 from maskwright.chat.grammar_pool import GrammarPool
-from scripted_model import ScriptedModel
+from scripted_model import Gate, ScriptedModel
 
 WAIT = 20
 
@@ -21,20 +21,6 @@ def _messages(text: str) -> list[dict[str, str]]:
 
 def _regex(pattern: str) -> dict[str, Any]:
     return {"type": "grammar", "syntax": "regex", "grammar": pattern}
-
-
-class Gate:
-    """Holds the model at a call until it is opened."""
-
-    def __init__(self, call: int = 0) -> None:
-        self._call = call
-        self.reached = threading.Event()
-        self.open = threading.Event()
-
-    def __call__(self, call: int) -> None:
-        if call == self._call:
-            self.reached.set()
-            assert self.open.wait(WAIT)
 
 
 def _start(engine: ChatEngine, *texts: str, **fields: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from maskwright.chat import (
 )
 from maskwright.chat.grammar_pool import GrammarPool
 from maskwright.compiler import GrammarCompiler
-from scripted_model import ScriptedModel
+from scripted_model import Gate, ScriptedModel
 
 WAIT = 20
 HI = [{"role": "user", "content": "hi"}]
@@ -43,20 +43,6 @@ class Clock:
         monkeypatch.setattr(
             "maskwright.chat.scheduler.perf_counter", lambda: perf_counter() + self.ahead
         )
-
-
-class Gate:
-    """Holds the model at one of its calls until it is opened."""
-
-    def __init__(self, call: int = 0) -> None:
-        self._call = call
-        self.reached = threading.Event()
-        self.open = threading.Event()
-
-    def __call__(self, call: int) -> None:
-        if call == self._call:
-            self.reached.set()
-            assert self.open.wait(WAIT)
 
 
 # --- compiling --------------------------------------------------------------------------------
