@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _core, common_masks
-from maskwright.bitmask import allocate_token_bitmask
+from maskwright.bitmask import get_bitmask_shape
 
 WORDS = ['{"', '":', '", "', "tag", "name", "12", "345", "[1", ", ", "]}", "true", '"}', '","']
 TOKENS = [bytes([byte]) for byte in range(256)] + [word.encode() for word in WORDS] + [b"</s>"]
@@ -47,7 +48,7 @@ def new_info() -> TokenizerInfo:
 
 
 def masks_along(core: _core.CompiledGrammar, text: bytes) -> list[bytes]:
-    row = allocate_token_bitmask(1, len(TOKENS))
+    row = np.zeros(get_bitmask_shape(1, len(TOKENS)), dtype=np.int32)
     matcher = _core.Matcher(core)
     masks = []
     for position in range(len(text) + 1):
