@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any
 
 from ...errors import GrammarError, UnsupportedFeatureError
 from ...ir import format as f
@@ -25,7 +25,7 @@ __all__ = [
     "checked_whitespace",
 ]
 
-_DEFAULT_SEPARATORS = (", ", ": ")
+_DEFAULT_SEPARATORS = (b", ", b": ")
 _ITEM_SEPARATOR = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _KEY_SEPARATOR = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 
@@ -48,15 +48,9 @@ def checked_count(name: str, value: Any, most: int | None = None) -> int:
         TypeError: It is no integer.
         GrammarError: It is out of range.
     """
-    bounds = "of 0 or more" if most is None else f"from 0 to {most}"
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name} is {shown(value)}; expected an integer {bounds}")
-    try:
-        count = index(value)
-    except TypeError as error:  # an array, which is an integer only if it has one element
-        raise TypeError(f"{name} is {shown(value)}; expected an integer {bounds}") from error
+    count = value if type(value) is int else _as_integer(name, value, most)
     if count < 0 or (most is not None and count > most):
-        raise _invalid(f"{name} is {shown(count)}: expected an integer {bounds}")
+        raise _invalid(f"{name} is {shown(count)}: expected an integer {_bounds(most)}")
     return count
 
 
@@ -97,14 +91,17 @@ def checked_separators(
                 code="schema-unsupported-option",
                 feature="indent",
             )
-    given = _DEFAULT_SEPARATORS if separators is None else separators
-    if not isinstance(given, tuple | list | str) or not all(isinstance(t, str) for t in given):
+    if separators is None:
+        return (b",", b":") if any_whitespace else _DEFAULT_SEPARATORS
+    if not isinstance(separators, tuple | list | str) or not all(
+        isinstance(text, str) for text in separators
+    ):
         raise TypeError(f"separators are {shown(separators)}; expected two str: (', ', ': ')")
-    item, key = tuple(given) if len(given) == 2 else ("", "")
+    item, key = tuple(separators) if len(separators) == 2 else ("", "")
     if not (_ITEM_SEPARATOR.fullmatch(item) and _KEY_SEPARATOR.fullmatch(key)):
         raise _invalid(
-            f"separators are {', '.join(map(shown, given))}: expected two, a comma and a colon, "
-            "each with JSON whitespace around it at most"
+            f"separators are {', '.join(map(shown, separators))}: expected two, a comma and a "
+            "colon, each with JSON whitespace around it at most"
         )
     return (b",", b":") if any_whitespace else (item.encode("ascii"), key.encode("ascii"))
 
@@ -131,6 +128,20 @@ def checked_whitespace(count: int | None, default: int, *, any_whitespace: bool)
     """
     given = default if count is None else checked_count("max_whitespace_cnt", count, MAX_COUNT)
     return given if any_whitespace else 0
+
+
+def _as_integer(name: str, value: Any, most: int | None) -> int:
+    message = f"{name} is {shown(value)}; expected an integer {_bounds(most)}"
+    if isinstance(value, bool):
+        raise TypeError(message)
+    try:
+        return index(value)
+    except TypeError as error:  # also of an array, which is one only if it has one element
+        raise TypeError(message) from error
+
+
+def _bounds(most: int | None) -> str:
+    return "of 0 or more" if most is None else f"from 0 to {most}"
 
 
 def _invalid(message: str) -> GrammarError:
