@@ -99,7 +99,9 @@ class EngineProcess:
             file: The schema and its instances.
             ids: The token ids of each instance.
             **options: `split=True`: also compile once more, front-end and core apart, where the
-                engine can. `repeats=n`: of n readings of a step in the second pass take the least.
+                engine can. `cpu_time=True`: what happens once is timed by the CPU time of the
+                engine's process. `repeats=n`: of n readings of a step in the second pass take the
+                least.
 
         Returns:
             `status` ("ok", "refused", "timeout", "crash"), `ttfm_ns` if it compiled, and

@@ -74,7 +74,8 @@ def run_case(
     rows = {}
     for name, engine in engines.items():
         if case.file.kind in ENGINES[name].kinds:
-            rows[name] = row(case, engine.measure(case.file, ids, split=True, repeats=repeats))
+            record = engine.measure(case.file, ids, split=True, cpu_time=True, repeats=repeats)
+            rows[name] = row(case, record)
             engine.stop()
     return rows
 

@@ -81,6 +81,7 @@ def markdown(result: Mapping[str, Any]) -> str:
         "- Budget: core compile {}, a mask computed for the first time {}, warm {}.".format(
             *budgets
         ),
+        "- What happens once is in CPU time, warm steps in wall time, the least of some readings.",
         f"- Machine: {run['machine']}",
         *(f"- {line}" for line in run["missing"]),
         "",
