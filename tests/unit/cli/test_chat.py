@@ -21,7 +21,7 @@ def chat(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Iterator[Callable[...,
     """Runs a conversation: model and lines in; exit code, standard output and error out."""
 
     def run(model: ScriptedModel, lines: list[str], *options: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(session_module, "load", lambda _path: Session(model))
+        monkeypatch.setattr(session_module, "load", lambda *_, **__: Session(model))
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
         code = main(["chat", "--temperature", "0", *options])
         return (code, *capsys.readouterr())
@@ -161,7 +161,7 @@ def test_a_terminal_has_a_prompt(monkeypatch: Any, capsys: Any) -> None:
         except StopIteration:
             raise EOFError from None
 
-    monkeypatch.setattr(session_module, "load", lambda _path: Session(ScriptedModel([b"abc"])))
+    monkeypatch.setattr(session_module, "load", lambda *_, **__: Session(ScriptedModel([b"abc"])))
     monkeypatch.setattr(sys, "stdin", Terminal())
     monkeypatch.setattr("builtins.input", answer)
     assert main(["chat"]) == 0
@@ -180,7 +180,7 @@ def test_a_reader_that_has_left_ends_quietly(chat: Any, monkeypatch: Any) -> Non
 
 
 def test_without_standard_input(monkeypatch: Any) -> None:
-    monkeypatch.setattr(session_module, "load", lambda _path: Session(ScriptedModel()))
+    monkeypatch.setattr(session_module, "load", lambda *_, **__: Session(ScriptedModel()))
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["chat"]) == 0
 
