@@ -223,7 +223,7 @@ def test_text_is_no_format() -> None:
         (
             {"type": "json_schema", "json_schema": {"name": 5, "schema": {}}},
             "response_format.json_schema.name",
-            "is a int; expected text",
+            "is 5; expected text",
         ),
         (
             {"type": "json_schema", "json_schema": {"strict": 1, "schema": {}}},
