@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from maskwright.compiled_grammar import CompiledGrammar
 
 _WHITESPACE = " \t\n\r"
+_OPTIONS = {
+    "(any_order lifts it)": "(--any-order lifts it)",
+    "(strict_mode=False lifts it)": "(--open lifts it)",
+    '(number_spelling="any" lifts it)': "(--number-spelling any lifts it)",
+}
+"""What the report of the front-end calls an option, and what the command line does."""
 
 
 @dataclass(frozen=True)
@@ -197,10 +203,16 @@ def _keyword_lines(keywords: list[dict[str, Any]]) -> list[str]:
     enforced = sum(entry["status"] == "enforced" for entry in keywords)
     lines = [f"keywords: {enforced} of {len(keywords)} enforced as written"]
     return lines + [
-        f"  {entry['status']:8}  {entry['pointer']}  {entry['reason']}"
+        f"  {entry['status']:8}  {entry['pointer']}  {_as_option(entry['reason'])}"
         for entry in keywords
         if entry["status"] != "enforced"
     ]
+
+
+def _as_option(reason: str) -> str:
+    for name, option in _OPTIONS.items():
+        reason = reason.replace(name, option)
+    return reason
 
 
 def _instance_lines(instance: dict[str, Any]) -> list[str]:

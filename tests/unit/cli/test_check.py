@@ -274,3 +274,14 @@ def test_files_that_cannot_be_read(check, tmp_path):
     code, captured = check({}, None, "--registry", f"urn:a={tmp_path / 'none.json'}")
     assert code == 2
     assert "cannot read" in captured.err
+
+
+def test_options_are_named_as_on_the_command_line(check):
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}}
+    text = check(schema)[1].out
+    for option in ("--any-order", "--open", "--number-spelling any"):
+        assert f"({option} lifts it)" in text
+    assert "strict_mode=" not in text
+    assert "number_spelling=" not in text
+    options = ("--any-order", "--open", "--number-spelling", "any")
+    assert "lifts it" not in check(schema, None, *options)[1].out
