@@ -19,8 +19,8 @@ class Result:
 
     Attributes:
         text: The generated text.
-        parsed: The value of the text under a schema (an instance, if the schema is a pydantic
-            model); None for other formats, and when the text was cut off.
+        parsed: The value of the text under a schema (an instance, if that is a pydantic model, a
+            dataclass or another type); None for other formats, and when the text was cut off.
         usage: Counts and times.
         finish_reason: ``"stop"`` for a complete text, ``"length"`` for one that was cut off.
         token_ids: The generated tokens, a stop token included.

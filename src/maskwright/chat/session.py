@@ -11,14 +11,13 @@ Example:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from maskwright.chat.chat_engine import ChatEngine
-from maskwright.chat.errors import AnswerError
 from maskwright.chat.llama_cpp_model import LlamaCppModel
+from maskwright.chat.parsing import parse_answer
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.response_format import SchemaFormat, format_of
 from maskwright.chat.result import Result
@@ -158,7 +157,7 @@ class Session:
             MatcherError: The format takes more tokens than `max_tokens`; the message says how many.
             ModelError: The prompt does not fit, or the model fails.
             RequestError: A message or a sampling parameter cannot be used; also a ValueError.
-            AnswerError: A validator of the model class refuses the text, or Python cannot hold the
+            AnswerError: A validator of the type refuses the text, or Python cannot hold the
                 value; with the ``text``, and pydantic's error as its cause.
         """
         response_format = format_of(format)
@@ -181,7 +180,7 @@ class Session:
                 if on_text is not None and delta.text:
                     on_text(delta.text)
         assert stream.ending is not None, "the request has not ended"
-        return _result(deltas, stream.ending, response_format, format)
+        return _result(deltas, stream.ending, response_format)
 
     def close(self) -> None:
         """Close the engine; the model is left as it is."""
@@ -195,41 +194,18 @@ class Session:
         self.close()
 
 
-def _result(
-    deltas: list[Delta], ending: Ending, response_format: ResponseFormat, given: Any
-) -> Result:
+def _result(deltas: list[Delta], ending: Ending, response_format: ResponseFormat) -> Result:
     text = "".join(delta.text for delta in deltas)
     finish_reason = deltas[-1].finish_reason or "stop"
-    is_parsed = isinstance(response_format, SchemaFormat) and finish_reason == "stop"
+    parsed = None
+    if isinstance(response_format, SchemaFormat) and finish_reason == "stop":
+        parsed = parse_answer(text, response_format.schema)
     return Result(
         text=text,
-        parsed=_parse(text, given) if is_parsed else None,
+        parsed=parsed,
         usage=ending.usage,
         finish_reason=finish_reason,
         token_ids=tuple(d.token.token_id for d in deltas if d.token is not None),
         certificate=ending.certificate,
         at_token_limit=bool(ending.at_token_limit),
     )
-
-
-def _parse(text: str, output_format: Any) -> Any:
-    for validate in ("model_validate_json", "validate_json"):  # model class, TypeAdapter
-        if hasattr(output_format, validate):
-            try:
-                return getattr(output_format, validate)(text)
-            except Exception as error:  # validators are the user's and may raise anything
-                name = getattr(output_format, "__name__", type(output_format).__name__)
-                raise AnswerError(
-                    f"the answer is of the schema, but {name} refuses it: {error}; this error has "
-                    "the answer as `text`",
-                    code="answer-refused",
-                    text=text,
-                ) from error
-    try:
-        return json.loads(text)
-    except (RecursionError, ValueError) as error:
-        raise AnswerError(
-            f"the answer is JSON, but Python cannot hold it: {error}; this error has it as `text`",
-            code="answer-not-parsed",
-            text=text,
-        ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +17,7 @@ from maskwright.chat import (
     LlamaCppModel,
     MissingDependencyError,
     ModelError,
+    SchemaFormat,
     Session,
     load,
 )
@@ -24,6 +26,13 @@ from maskwright.chat.embedded import embedded_model_path
 from scripted_model import ScriptedModel
 
 Make = Callable[..., Session]
+
+
+@dataclass
+class Switch:
+    """A type that is no model of pydantic."""
+
+    a: bool
 
 
 @pytest.fixture
@@ -71,6 +80,16 @@ def test_model_class_gives_an_instance(session_of: Make) -> None:
     result = session_of(*(bytes([byte]) for byte in text.encode())).generate("hi", Flag)
     assert result.text == text
     assert result.parsed == Flag(a=True)
+
+
+def test_a_type_gives_an_instance(session_of: Make) -> None:
+    pytest.importorskip("pydantic", reason="pydantic is not installed")
+    text = '{"a": true}'
+    script = [bytes([byte]) for byte in text.encode()]
+    for schema in (Switch, SchemaFormat(Switch)):
+        result = session_of(*script).generate("hi", schema)
+        assert (result.text, result.parsed) == (text, Switch(a=True))
+    assert session_of(b"true").generate("hi", bool | None).parsed is True
 
 
 def test_grammar_gives_text_only(session_of: Make) -> None:
