@@ -213,8 +213,10 @@ class GrammarMatcher(_core.MatcherBase):
                 data = input_str.encode()
             except UnicodeEncodeError:  # a lone surrogate is in no text
                 return False
-        else:
+        elif isinstance(input_str, bytes):
             data = input_str
+        else:
+            raise TypeError(f"input_str is a {type(input_str).__name__}; expected a str or bytes")
         accepted = self._core.accept_bytes(data)
         if debug_print:
             _logger.debug("accept_string(%r) -> %s", input_str, accepted)
