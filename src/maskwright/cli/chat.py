@@ -189,6 +189,8 @@ class Chat:
                     write_text("\n")
         self._messages = [*asked, {"role": "assistant", "content": answer}]
         self._usage = deltas.usage or self._usage
+        if deltas.ending is not None and deltas.ending.at_token_limit:
+            _tell("the answer took all its tokens; raise --max-tokens if it should be longer")
         if finish_reason == "length":
             _tell("cut off; raise --max-tokens to let answers end")
 

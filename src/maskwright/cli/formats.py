@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN: Final = 400
 """Characters of a file's name."""
+_MOST_NAMED: Final = 5
+"""Keywords without effect."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ def named_format(arguments: Namespace, json_options: Mapping[str, Any]) -> Named
 def schema_format(argument: str, origin: str, json_options: Mapping[str, Any]) -> NamedFormat:
     """A JSON Schema; under it, and not under a grammar, answers are parsed.
 
+    A message on standard error names keywords that have no effect, such as mistyped ones.
+
     Args:
         argument: A file, ``-``, or the schema itself.
         origin: What the user has called it, for messages.
@@ -73,7 +77,13 @@ def schema_format(argument: str, origin: str, json_options: Mapping[str, Any]) -
     from maskwright.grammar import Grammar
 
     text, origin = read_source(argument, origin, is_text=is_schema_text)
-    _checked(lambda: Grammar.from_json_schema(text, **json_options), origin)
+    grammar: Grammar = _checked(lambda: Grammar.from_json_schema(text, **json_options), origin)
+    if unknown := grammar.certificate.unknown:
+        named = ", ".join(unknown[:_MOST_NAMED])
+        print(
+            f"maskwright: {origin}: {named} without effect; `maskwright check` tells more",
+            file=sys.stderr,
+        )
     return NamedFormat(text, text, origin, is_schema=True)
 
 

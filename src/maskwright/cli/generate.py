@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
 from maskwright.cli.errors import UsageError
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from maskwright.chat.result import Result
-
-
-_MOST_NAMED: Final = 5
-"""Keywords without effect."""
 
 
 def run_generate(arguments: Namespace) -> int:
@@ -95,13 +91,7 @@ def _finite(value: Any) -> Any:
 
 
 def _report(result: Result) -> None:
-    """Warn about what a limit or a mistyped schema did; tell at a terminal what the run cost."""
-    if result.certificate is not None and result.certificate.unknown:
-        print(
-            f"maskwright: no effect has {', '.join(result.certificate.unknown[:_MOST_NAMED])}; "
-            "`maskwright check` tells more",
-            file=sys.stderr,
-        )
+    """Warn about what the limit did to a text; tell a person at a terminal what the run cost."""
     if result.finish_reason == "length":
         print(
             f"maskwright: cut off after {result.usage.completion_tokens} tokens; raise "

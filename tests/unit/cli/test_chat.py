@@ -44,11 +44,22 @@ def test_a_conversation_is_kept(chat: Any) -> None:
 
 
 def test_a_schema_that_is_no_object(chat: Any) -> None:
-    model = ScriptedModel([b"q"])
-    assert chat(model, ["/schema true", "one"])[::2] == (0, "")
+    model = ScriptedModel([b"1"])
+    assert chat(model, ["/schema true", "one"]) == (0, "1\n", "")
     code, _, told = chat(model, ["/schema false", "/schema 5", "one"])
     assert code == 1
     assert "the number 5" in told
+
+
+def test_what_the_limit_and_a_mistyped_schema_did_is_told(chat: Any) -> None:
+    model = ScriptedModel([b'"', *_letters("a" * 9)])
+    lines = ['/schema {"type": "string", "maxlength": 2}', "one"]
+    code, out, err = chat(model, lines, "--max-tokens", "6")
+    assert (code, out) == (0, '"aaa"\n')
+    assert err.splitlines() == [
+        "maskwright: /schema: #/maxlength without effect; `maskwright check` tells more",
+        "maskwright: the answer took all its tokens; raise --max-tokens if it should be longer",
+    ]
 
 
 def test_reset_and_system(chat: Any) -> None:

@@ -274,7 +274,7 @@ def test_keywords_without_effect_are_told(use: Any, capsys: Any) -> None:
     schema = '{"type": "string", "maxlength": 2, "title": "A", "requierd": []}'
     assert main(["generate", "hi", "--schema", schema]) == 0
     err = capsys.readouterr().err
-    assert err.startswith("maskwright: no effect has #/maxlength, #/requierd; ")
+    assert err.startswith("maskwright: --schema: #/maxlength, #/requierd without effect; ")
     assert err.count("\n") == 1
 
 
