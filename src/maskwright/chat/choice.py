@@ -90,8 +90,8 @@ class Choice:
     @property
     def is_at_limit(self) -> bool:
         """Whether it is a complete text of its format that took every token it was allowed."""
-        held = self.matcher is not None and not self.text.stopped
-        return held and self.finish_reason == "stop" and len(self.token_ids) >= self.limit
+        is_complete = self.matcher is not None and self.finish_reason == "stop"
+        return is_complete and len(self.token_ids) >= self.limit
 
     def begin(self) -> None:
         """End at once, if the only text is the empty one and no stop token can say so."""

@@ -118,6 +118,7 @@ def test_the_language_is_the_same_in_all_commands(
     [
         ('{"a":1}', "--any-whitespace lifts that"),
         ('{ "a": 1}', "--any-whitespace lifts that"),
+        ('{"a":1, "b": 2}', "--any-whitespace lifts that"),
         ('{"a": 15e0}', "--number-spelling any lifts that"),
     ],
 )
@@ -127,6 +128,12 @@ def test_check_says_which_option_admits_a_spelling(
     (tmp_path / "instance").write_text(text)
     assert main(["check", NUMBER, str(tmp_path / "instance")]) == 1
     assert reason in capsys.readouterr().out
+
+
+def test_white_space_that_must_stand_there_is_told(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "instance").write_text('["2031-07-01","2031-07-02"]')
+    assert main(["check", "--json", STRINGS, str(tmp_path / "instance")]) == 1
+    assert json.loads(capsys.readouterr().out)["instance"]["expected"] == [' "']
 
 
 def test_check_of_a_grammar(tmp_path: Path, capsys: Any) -> None:
