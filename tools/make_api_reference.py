@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs/api_reference.md"
 MODULES: Final = {
     "maskwright": "Grammars, compilers, matchers, bitmasks and errors. Loaded on first use.",
-    "maskwright.testing": "Helpers for tests of those who use the package.",
+    "maskwright.testing": "Functions for tests of those who use the package.",
     "maskwright.chat": "Language models whose output is held to a format; see the "
     "[chat guide](chat_guide.md).",
 }
