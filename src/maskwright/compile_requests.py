@@ -133,7 +133,17 @@ def regex_request(regex: str) -> CompileRequest:
             f"regex is a {type(regex).__name__}; expected a str (of a compiled pattern, its "
             f"`pattern`){how_to_read(regex)}"
         )
-    return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
+
+    def locate(error: Exception) -> Exception:
+        if not isinstance(error, UnsatisfiableGrammarError):
+            return error
+        return UnsatisfiableGrammarError(
+            "no text of the vocabulary's tokens matches the pattern; look for lookaround that "
+            "contradicts what stands beside it, or for bytes that no token has",
+            code=error.code,
+        )
+
+    return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex), locate)
 
 
 def grammar_request(grammar: str | Grammar, *, root_rule_name: str = "root") -> CompileRequest:
