@@ -214,6 +214,121 @@ TEST_CASE("three thousand names are cheap") {
   CHECK(world.store.memory_bytes() < 4000000);
 }
 
+TEST_CASE("a name that must not come again is read like others, and without rows") {
+  for (const auto& keys : {kNested, kUnicode, many_keys(30)}) {
+    World world(keys);
+    Walker walker = world.walker();
+    const StateId start = world.family.start(world.list);
+    const std::vector<std::string> parts{"\"",    "a",  "b",    "property_1",
+                                         "\\u00", "62", "\xC3", "\xA9"};
+    for (const Reg reg : {world.reg(true, {0, 2}), world.reg(false, {1, 3}), world.reg(true, {})}) {
+      std::size_t wrong = 0;
+      for_each_sequence(parts, 4, [&](const std::string& text) {
+        Target at = world.family.start_refusing(start, reg, 0, world.regs);
+        for (const char c : '"' + text) {
+          const State& state = world.store.state(at.state);
+          if (at.state == kDead || state.family == FamilyId::kDone) {
+            at = {};
+            break;
+          }
+          wrong += (state.flags & kScans) == 0 ? 1 : 0;
+          at = world.family.scan(at.state, at.reg, static_cast<uint8_t>(c), kDead, world.regs);
+        }
+        const Place plain = walker.walk({start, reg}, '"' + text);
+        const bool same =
+            (at.state == kDead) == (plain.state == kDead) &&
+            (at.state == kDead || walker.returned({at.state, at.reg}) == walker.returned(plain));
+        wrong += same ? 0 : 1;
+      });
+      CHECK(wrong == 0);
+    }
+  }
+  World world(many_keys(30));
+  Target at = world.family.start_refusing(world.family.start(world.list), world.reg(true, {0, 1}),
+                                          0, world.regs);
+  for (const char c : std::string("\"property_1 and more\"")) {
+    at = world.family.scan(at.state, at.reg, static_cast<uint8_t>(c), kDead, world.regs);
+  }
+  CHECK(world.store.state(at.state).family == FamilyId::kDone);
+  CHECK(world.store.num_rows() == 0);
+}
+
+TEST_CASE("rows copied from a place without listed names are those that would be made") {
+  const NameClasses plain(0, kText, {}, false, 10);
+  const std::array<const NameClasses*, 1> classes{&plain};
+  const std::vector<std::string> keys{"a", "abcdefghijklmnopqrst", "abd", "ab~", "b"};
+  // Behind each beginning of the longest name: its bytes, and what is ahead behind them.
+  const auto rows = [&](Store& store, bool open) {
+    KeyFrames family(store, kText);
+    store.register_family(FamilyId::kKey, family);
+    const uint32_t list = family.key_list(keys, std::span(classes).first(open ? 1 : 0));
+    RegisterPool regs;
+    const std::array<uint32_t, 2> all{0, open ? 0b111111U : 0b11111U};
+    Place at{family.start(list), regs.intern(all)};
+    Walker walker(store, regs);
+    std::vector<std::vector<uint32_t>> out;
+    for (const char c : '"' + keys[1]) {
+      at = walker.step(at, static_cast<uint8_t>(c));
+      for (const Edge& edge : store.row(at.state).edges) {
+        const auto target = store.content(edge.target);
+        out.push_back({edge.lo, edge.hi, static_cast<uint32_t>(edge.op)});
+        const bool done = store.state(edge.target).family == FamilyId::kDone;
+        for (const std::size_t i : {0, 1, 4, 5, 6, 7, 8}) {
+          if (!done) out.back().push_back(target[i]);
+        }
+      }
+    }
+    return std::pair(out, family.footprint());
+  };
+  for (const bool open : {true, false}) {
+    Store copied(8);
+    Store made(8, nullptr, {.sharing = false});
+    const auto [short_rows, less] = rows(copied, open);
+    const auto [long_rows, more] = rows(made, open);
+    CHECK(short_rows == long_rows);
+    CHECK(less + 1000 < more);  // without arcs
+  }
+}
+
+TEST_CASE("names with characters that no text has are not read") {
+  const std::vector<Lang::Arc> text{{'a', 'c', 0}};
+  Store store(8);
+  RegisterPool regs;
+  KeyFrames family(store, text);
+  store.register_family(FamilyId::kKey, family);
+  const NameClasses plain(0, text, {}, false, 10);
+  const std::array<const NameClasses*, 1> classes{&plain};
+  const uint32_t list = family.key_list(std::vector<std::string>{"ab", "ax", "b"}, classes);
+  const std::array<uint32_t, 2> all{0, 0b1111};
+  Walker walker(store, regs);
+  const Place start{family.start(list), regs.intern(all)};
+  CHECK(walker.returned(walker.walk(start, "\"ab\"")) == std::vector<uint32_t>{0});
+  CHECK(walker.returned(walker.walk(start, "\"ac\"")) == std::vector<uint32_t>{3});
+  CHECK(walker.walk(start, "\"ax").state == kDead);
+}
+
+TEST_CASE("a step over a code point is that of the arcs") {
+  const NameClasses plain(0, kText, {}, false, 10);
+  const std::array<const NameClasses*, 1> classes{&plain};
+  for (const auto& keys : {kNested, kUnicode, many_keys(30)}) {
+    for (const bool open : {true, false}) {
+      KeyLang lang(keys, std::span(classes).first(open ? 1 : 0), kText);
+      std::vector<uint32_t> places{lang.start()};
+      for (std::size_t i = 0; i < places.size() && i < 100; ++i) {
+        for (const uint32_t code : {0U, 10U, 97U, 98U, 112U, 0xE9U, 0xD7FFU, 0xD800U, 0x1F600U}) {
+          const uint32_t moved = lang.move(places[i], code);
+          const auto arcs = lang.arcs(places[i]);
+          const auto arc = std::ranges::find_if(
+              arcs, [&](const Lang::Arc& a) { return a.lo <= code && code <= a.hi; });
+          CHECK(moved == (arc == arcs.end() ? kDeadLang : arc->target));
+          const bool known = std::ranges::find(places, moved) != places.end();
+          if (moved != kDeadLang && !known) places.push_back(moved);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("equal lists of names are one list") {
   World world(kNested);
   CHECK(world.family.key_list(kNested, world.classes) == world.list);

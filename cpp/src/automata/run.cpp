@@ -317,17 +317,10 @@ bool Runner::skim(Config& config, std::string_view text, std::size_t& at, Arena&
       if (config.run++ >= state->whitespace_limit) return false;
       continue;
     }
-    const Edge* edge = store_.row(config.state).find(byte);
-    if (edge == nullptr) return false;
-    if (edge->op == Op::kDynamic) {
-      const Target target = store_.family(state->family)
-                                .scan(config.state, config.reg, byte, edge->target, arena.regs());
-      config.state = target.state;
-      config.reg = target.reg;
-    } else {
-      config.state = edge->target;
-    }
-    if (config.state == kDead) return false;
+    const Target target = step(config, *state, byte, arena);
+    if (target.state == kDead) return false;
+    config.state = target.state;
+    config.reg = target.reg;
     config.run = 0;
     state = &store_.state(config.state);
   } while (at < text.size() && (state->flags & (kAccepts | kCalls | kReturnOnly)) == 0);
@@ -343,15 +336,21 @@ void Runner::scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSe
     }
     return;
   }
-  const Edge* edge = store_.row(config.state).find(byte);
-  if (edge == nullptr) return;
-  Target target{edge->target, config.reg};
-  if (edge->op == Op::kDynamic) {
-    target = store_.family(state.family)
-                 .scan(config.state, config.reg, byte, edge->target, arena.regs());
-    if (target.state == kDead) return;
-  }
+  const Target target = step(config, state, byte, arena);
+  if (target.state == kDead) return;
   add({target.state, target.reg, 0, config.stack}, arena, out);
+}
+
+// Where a byte that is no whitespace loop leads, {kDead, 0} if nowhere.
+Target Runner::step(const Config& config, const State& state, uint8_t byte, Arena& arena) {
+  StateId target = kDead;
+  if ((state.flags & kScans) == 0) {
+    const Edge* edge = store_.row(config.state).find(byte);
+    if (edge == nullptr) return {};
+    if (edge->op != Op::kDynamic) return {edge->target, config.reg};
+    target = edge->target;
+  }
+  return store_.family(state.family).scan(config.state, config.reg, byte, target, arena.regs());
 }
 
 }  // namespace maskwright

@@ -65,7 +65,7 @@ StateId KeyFrames::start(uint32_t key_list) {
 
 void KeyFrames::describe(std::span<const uint32_t> content, State& state) {
   state.flags = kHasRegister | kPooledRegister;
-  if (content[0] == kExactMark) state.flags |= kGuarded;
+  if (content[0] == kExactMark) state.flags |= kGuarded | kScans;
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -86,6 +86,10 @@ void KeyFrames::expand(StateId state, RowBuilder& row) {
   const bool between = spelling == Spelling::kBetween;
   if (!between && from.value == kDecided) {
     expand_decided(from, row);
+    return;
+  }
+  if (between && store_.shortcuts().sharing && expand_listed(from, row)) {
+    expand_quote(from, row);
     return;
   }
   KeyLang& lang = *lists_[from.list];
@@ -160,8 +164,68 @@ void KeyFrames::expand_decided(const View& from, RowBuilder& row) {
 }
 
 void KeyFrames::expand_quote(const View& from, RowBuilder& row) {
-  const std::vector<uint32_t> labels = lists_[from.list]->labels(from.position);
-  if (!labels.empty()) row.add('"', '"', store_.done(store_.intern_set(labels)), Op::kDynamic);
+  const StateId end = ended(from);
+  if (end != kDead) row.add('"', '"', end, Op::kDynamic);
+}
+
+// Behind the quotation mark; kDead if no name ends there.
+StateId KeyFrames::ended(const View& at) {
+  const std::vector<uint32_t> labels = lists_[at.list]->labels(at.position);
+  return labels.empty() ? kDead : store_.done(store_.intern_set(labels));
+}
+
+// The row between two letters of listed names, the usual one: all of them go on with a character
+// that is spelled as it is, and others are not told apart. It is that of a place without listed
+// names, which is made once, but for these characters. False, and nothing added, elsewhere.
+bool KeyFrames::expand_listed(const View& from, RowBuilder& row) {
+  KeyLang& lang = *lists_[from.list];
+  if (from.first.empty() || !lang.others_are_plain(from.position)) return false;
+  const std::vector<KeyLang::Child> next = lang.children(from.position);
+  const bool raw = std::ranges::all_of(next, [](const KeyLang::Child& child) {
+    return child.code_point < 0x80 && kRawText.has(static_cast<uint8_t>(child.code_point));
+  });
+  if (!raw || next.empty()) return false;
+  std::vector<uint32_t> positions;
+  for (const KeyLang::Child& child : next) {
+    positions.push_back(lang.move(from.position, child.code_point));
+    if (positions.back() == kDeadLang) return false;  // no token has that character
+  }
+  const bool others = lang.ahead(from.ahead).size() != 0;
+  StateId other = kDead;
+  if (others) {
+    other = moved(Spelling::kBetween, from.list, lang.unlisted(from.position));
+    if (view(store_.content(other)).ahead != from.ahead) return false;
+  }
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    const StateId target = moved(Spelling::kBetween, from.list, positions[i]);
+    const auto byte = static_cast<uint8_t>(next[i].code_point);
+    row.add(byte, byte, target, op_between(from, target));
+  }
+  const KeyRange listed{next.front().keys.lo, next.back().keys.hi};
+  const StateId escape = intern({static_cast<uint32_t>(Spelling::kEscape),
+                                 0,
+                                 from.list,
+                                 from.position,
+                                 listed,
+                                 {},
+                                 from.ahead});
+  row.add('\\', '\\', escape, op_between(from, escape));
+  if (!others) return true;
+  for (const Edge& edge : store_.row(other).edges) {
+    uint32_t lo = edge.lo;
+    const auto keep_to = [&](uint32_t end) {
+      if (lo < end) {
+        row.add(static_cast<uint8_t>(lo), static_cast<uint8_t>(end - 1), edge.target, Op::kDynamic);
+      }
+      lo = end + 1;
+    };
+    if (edge.lo == '"' || edge.lo == '\\') continue;
+    for (const KeyLang::Child& child : next) {
+      if (child.code_point >= lo && child.code_point <= edge.hi) keep_to(child.code_point);
+    }
+    keep_to(edge.hi + 1U);
+  }
+  return true;
 }
 
 // --- the register -------------------------------------------------------------------------------

@@ -23,7 +23,9 @@
 // the state inside. The names that are refused beyond that are a guard; once none of them begins as
 // the name so far, there is none. Where names can run out, an exact state counts those that are
 // left; a mask walk, which does not know the refused ones, has their number in the doubts (rounded
-// up, as part of the key) and is unsure where so many could use up what lies ahead.
+// up, as part of the key) and is unsure where so many could use up what lies ahead. Texts are read
+// by exact states, walks by those inside: so accepting a name for the first time makes no rows
+// (kScans), and rows are made for walks.
 //
 // As in string_family.h, "can be spelled" means with all 256 bytes.
 #pragma once
@@ -102,6 +104,9 @@ class KeyFrames final : public KeyFamily {
   bool is_exact(StateId state) const { return store_.content(state)[0] == kExactMark; }
   StateId exact(StateId inside);
   Target scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs);
+  Target read(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs);
+  StateId ended(const View& at);
+  bool expand_listed(const View& from, RowBuilder& row);
   bool names_left(const View& at, std::span<const uint32_t> exact, const RegisterPool& regs);
   static uint64_t used_names(KeyLang& lang, uint32_t label,
                              std::span<const std::pair<Reg, uint32_t>> sets,

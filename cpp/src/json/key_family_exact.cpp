@@ -24,10 +24,7 @@ Target KeyFrames::start_refusing(StateId start, Reg reg, Reg names, RegisterPool
 
 Target KeyFrames::scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs) {
   const Words words = regs.get(reg);
-  const Edge* edge = store_.row(inside).find(byte);
-  if (edge == nullptr) return {};
-  Target to{edge->target, words[0]};
-  if (edge->op == Op::kDynamic) to = scan(inside, words[0], byte, edge->target, regs);
+  const Target to = read(inside, words[0], byte, regs);
   if (to.state == kDead || regs.memory() == RegisterPool::Memory::kIgnored) return to;
   if (store_.state(to.state).family == FamilyId::kDone) {
     if (holds_empty_name(words[1], regs)) return {};
@@ -48,6 +45,34 @@ Target KeyFrames::scan_exact(StateId inside, Reg reg, uint8_t byte, RegisterPool
   }
   if (content[1] != 0 && !names_left(view(store_.content(to.state)), content, regs)) return {};
   return {exact(to.state), regs.intern(content)};
+}
+
+// What the row of the state says of a byte. A text is read once, so that rows are made only for
+// bytes that begin a spelling of more than one.
+Target KeyFrames::read(StateId inside, Reg reg, uint8_t byte, RegisterPool& regs) {
+  const View at = view(store_.content(inside));
+  const bool has_row = store_.state(inside).row != nullptr;
+  if (at.spelling == kBeforeQuote) {
+    if (byte != '"') return {};
+    return scan(inside, reg, byte, moved(Spelling::kBetween, at.list, at.position), regs);
+  }
+  const bool between = at.spelling == static_cast<uint32_t>(Spelling::kBetween);
+  if (between && !has_row && byte < 0x80 && byte != '\\') {
+    if (byte == '"') {
+      const StateId end = ended(at);
+      return end == kDead ? Target{} : scan(inside, reg, byte, end, regs);
+    }
+    if (!kRawText.has(byte)) return {};
+    const uint32_t position = lists_[at.list]->move(at.position, byte);
+    if (position == kDeadLang) return {};
+    const StateId target = moved(Spelling::kBetween, at.list, position);
+    if (op_between(at, target) == Op::kPlain) return {target, reg};
+    return scan(inside, reg, byte, target, regs);
+  }
+  const Edge* edge = store_.row(inside).find(byte);
+  if (edge == nullptr) return {};
+  if (edge->op == Op::kPlain) return {edge->target, reg};
+  return scan(inside, reg, byte, edge->target, regs);
 }
 
 // Some allowed name ahead is not refused. `exact`: the register of an exact state.

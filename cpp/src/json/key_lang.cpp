@@ -1,6 +1,8 @@
 #include "json/key_lang.h"
 
 #include <algorithm>
+#include <array>
+#include <ranges>
 
 #include "json/lang_overlay.h"
 #include "maskwright/support/error.h"
@@ -58,7 +60,8 @@ std::string KeyLang::rest(uint32_t key, uint32_t position) const {
 
 uint32_t KeyLang::unlisted(uint32_t position) {
   const auto from = places(position);
-  std::vector<uint32_t> words{0, 0, 0};
+  std::vector<uint32_t>& words = words_;
+  words.assign(kNodeWords, 0);
   words.insert(words.end(), from.begin(), from.end());
   return positions_.intern(words).id;
 }
@@ -119,7 +122,16 @@ uint32_t KeyLang::intern_ahead(bool endless, std::span<const uint64_t> counts) {
 uint32_t KeyLang::ahead_of(uint32_t position) {
   if (position >= ahead_of_.size()) ahead_of_.resize(positions_.size(), kNone);
   uint32_t& known = ahead_of_[position];
-  if (known == kNone) {
+  if (known != kNone) return known;
+  // Nearly always other names are all of one class, or there are none.
+  if (classes_.size() <= 1 && others_are_plain(position)) {
+    const bool some = !classes_.empty() && place(position) != kDeadLang;
+    if (some) {
+      known = aheads_.intern(std::array<uint32_t, 3>{1, size(), kUnbounded}).id;
+    } else {
+      known = aheads_.intern(std::array<uint32_t, 1>{1}).id;
+    }
+  } else {
     std::vector<uint64_t> counts(bases_.back() - size(), 0);
     count(position, 1, counts);
     known = intern_ahead(endless(position), counts);
@@ -148,7 +160,11 @@ KeyLang::Ahead KeyLang::ahead(uint32_t id) const {
 // --- arcs ---------------------------------------------------------------------------------------
 
 // The nodes behind a node of the trie, by code point.
-std::vector<KeyLang::Child> KeyLang::children(uint32_t lo, uint32_t hi, uint32_t depth) const {
+std::vector<KeyLang::Child> KeyLang::children(uint32_t position) const {
+  const auto from = node(position);
+  uint32_t lo = from[0];
+  const uint32_t hi = from[1];
+  const uint32_t depth = from[2];
   std::vector<Child> out;
   if (lo < hi && length(lo) == depth) ++lo;  // the key that ends here sorts first
   while (lo < hi) {
@@ -173,7 +189,7 @@ std::span<const Lang::Arc> KeyLang::arcs(uint32_t position) {
   if (position < arcs_.size() && arcs_[position] != nullptr) return *arcs_[position];
   const auto from = node(position);
   const uint32_t depth = from[2];
-  const std::vector<Child> below = children(from[0], from[1], depth);
+  const std::vector<Child> below = children(position);
   std::vector<Lang::Arc> listed;
   for (uint32_t i = 0; i < below.size(); ++i) {
     listed.push_back({below[i].code_point, below[i].code_point, i});
@@ -206,9 +222,44 @@ std::span<const Lang::Arc> KeyLang::arcs(uint32_t position) {
 }
 
 uint32_t KeyLang::move(uint32_t position, uint32_t code_point) {
-  const auto row = arcs(position);
-  const auto at = std::ranges::lower_bound(row, code_point, {}, &Lang::Arc::hi);
-  return at != row.end() && at->lo <= code_point ? at->target : kDeadLang;
+  const auto within = std::ranges::lower_bound(text_, code_point, {}, &Lang::Arc::hi);
+  if (within == text_.end() || within->lo > code_point) return kDeadLang;
+  const KeyRange below = child(position, code_point);
+  std::vector<uint32_t>& words = words_;
+  words.assign(kNodeWords, 0);
+  if (!below.empty()) {
+    words[0] = below.lo;
+    words[1] = below.hi;
+    words[2] = node(position)[2] + 1;
+  }
+  bool dead = below.empty();
+  const auto states = places(position);
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const uint32_t from = states[i];
+    words.push_back(from == kDeadLang ? kDeadLang : classes_[i]->move(from, code_point));
+    dead = dead && words.back() == kDeadLang;
+  }
+  return dead ? kDeadLang : positions_.intern(words).id;
+}
+
+// The keys behind a node that go on with the code point.
+KeyRange KeyLang::child(uint32_t position, uint32_t code_point) const {
+  const auto from = node(position);
+  const uint32_t depth = from[2];
+  const uint32_t lo = from[0] + (ends(position) ? 1 : 0);
+  const auto keys = std::views::iota(std::min(lo, from[1]), from[1]);
+  const auto [begin, end] =
+      std::ranges::equal_range(keys, code_point, {}, [&](uint32_t key) { return at(key, depth); });
+  if (begin == end) return {};
+  return {*begin, *begin + static_cast<uint32_t>(end - begin)};
+}
+
+bool KeyLang::others_are_plain(uint32_t position) const {
+  const auto states = places(position);
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    if (states[i] != kDeadLang && !classes_[i]->plain()) return false;
+  }
+  return true;
 }
 
 }  // namespace maskwright

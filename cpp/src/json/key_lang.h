@@ -59,7 +59,16 @@ class KeyLang {
   // ... of a position of which only the code points in the ranges may come next.
   uint32_t ahead_of(uint32_t position, std::span<const CodeRange> ranges);
   Ahead ahead(uint32_t id) const;
+  // Makes no arcs.
   uint32_t move(uint32_t position, uint32_t code_point);
+  // The listed names that go on from a position, by their next code point.
+  struct Child {
+    uint32_t code_point;
+    KeyRange keys;
+  };
+  std::vector<Child> children(uint32_t position) const;
+  // The NameClasses don't tell names apart behind the position, or are nowhere.
+  bool others_are_plain(uint32_t position) const;
 
   // Of one of the NameClasses that don't tell names apart the only label is `allowed`.
   template <typename Allowed>
@@ -85,16 +94,11 @@ class KeyLang {
   uint32_t label_base(std::size_t i) const { return bases_[i]; }
   std::size_t memory_bytes() const {
     return heap_bytes(code_points_, begin_, classes_, bases_, listed_, text_, positions_, aheads_,
-                      ahead_of_, arcs_);
+                      ahead_of_, arcs_, words_);
   }
 
  private:
   static constexpr std::size_t kNodeWords = 3;
-
-  struct Child {
-    uint32_t code_point;
-    KeyRange keys;
-  };
 
   std::span<const uint32_t> node(uint32_t position) const {
     return positions_.get(position).first(kNodeWords);
@@ -105,7 +109,7 @@ class KeyLang {
   uint32_t length(uint32_t key) const { return begin_[key + 1] - begin_[key]; }
   uint32_t at(uint32_t key, uint32_t depth) const { return code_points_[begin_[key] + depth]; }
   bool ends(uint32_t position) const;
-  std::vector<Child> children(uint32_t lo, uint32_t hi, uint32_t depth) const;
+  KeyRange child(uint32_t position, uint32_t code_point) const;
   void count(uint32_t position, uint64_t times, std::vector<uint64_t>& counts) const;
   uint32_t intern_ahead(bool endless, std::span<const uint64_t> counts);
   bool endless(uint32_t position) const;
@@ -121,6 +125,7 @@ class KeyLang {
   WordInterner aheads_;             // {endless, (label, count)...}
   std::vector<uint32_t> ahead_of_;  // by position, kNone if not yet known
   std::vector<std::unique_ptr<std::vector<Lang::Arc>>> arcs_;
+  std::vector<uint32_t> words_;  // scratch
 };
 
 }  // namespace maskwright

@@ -57,7 +57,7 @@ bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uin
 bool MaskStore::reads_nothing(const Config& config) {
   const State& state = store_.state(config.state);
   if (state.family == FamilyId::kDone) return true;
-  return (state.flags & kWhitespace) == 0 && store_.row(config.state).edges.empty() &&
+  return (state.flags & (kWhitespace | kScans)) == 0 && store_.row(config.state).edges.empty() &&
          (state.family != FamilyId::kRules || rules_.token_edges(config.state).empty());
 }
 

@@ -182,6 +182,7 @@ class Runner {
   StackRef push_merged(StateId caller, StackRef stack, Arena& arena, const Merge& merge);
   StackRef prune(StackRef stack, Arena& arena) const;
   void drop_dominated(ConfigSet& set, Arena& arena);
+  Target step(const Config& config, const State& state, uint8_t byte, Arena& arena);
   void scan_one(const Config& config, uint8_t byte, Arena& arena, ConfigSet& out);
   void add_callees(const Config& config, Arena& arena, ConfigSet& set);
 

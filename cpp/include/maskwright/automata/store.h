@@ -80,6 +80,8 @@ enum StateFlag : uint16_t {
   kOrderedRegister = 256,  // some registers make others superfluous: dominates() may be true
   kGuarded = 512,          // guard() may be true
   kSuspects = 1024,        // suspect() may be true
+  kScans = 2048,           // something is read, and scan() says of any byte where it leads: no row
+                           // is needed
 };
 
 // A state with one of these needs more than its row.
