@@ -32,7 +32,7 @@ CTEST := PATH="$(abspath $(BIN)):$$PATH" ctest
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test conformance conformance-update lint format types layers stubs stubs-update cpp-test cpp-asan cpp-tsan \
-  fuzz bench bench-quick bench-hard bench-micro bench-peers gpu-check wheel clean
+  fuzz bench bench-quick bench-hard bench-micro bench-peers gpu-check reference wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1|\2/' | \
@@ -147,6 +147,9 @@ bench-micro: $(VENV)/.stamp-package ## Time single operations
 
 gpu-check: $(VENV)/.stamp-package ## Check and time the GPU kernels (needs torch and Triton in .venv)
 	$(BIN)/python tools/gpu_check.py
+
+reference: $(VENV)/.stamp-package ## Write docs/api_reference.md from the docstrings
+	$(BIN)/python tools/make_api_reference.py
 
 wheel: $(VENV)/.stamp-build ## Build a wheel into dist/
 	$(PIP) wheel --no-deps --no-build-isolation -w dist .

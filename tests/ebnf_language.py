@@ -58,7 +58,7 @@ def _evaluate(
 
 
 def _short(items: object, limit: int) -> frozenset[bytes]:
-    return frozenset(item for item in items if len(item) <= limit)  # type: ignore[attr-defined]
+    return frozenset(item for item in items if len(item) <= limit)  # type: ignore[attr-defined]  # strings all
 
 
 def _concat(left: frozenset[bytes], right: frozenset[bytes], limit: int) -> frozenset[bytes]:

@@ -6,6 +6,23 @@ from dataclasses import dataclass
 
 __all__ = ["Certificate", "Loosened"]
 
+_ANNOTATIONS = frozenset(
+    [
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+        "$schema",
+        "$id",
+        "id",
+    ]
+)
+"""Keywords that nobody expects to restrict a value."""
+
 
 @dataclass(frozen=True)
 class Loosened:
@@ -39,3 +56,15 @@ class Certificate:
     narrowed: tuple[str, ...] = ()
     loosened: tuple[Loosened, ...] = ()
     ignored: tuple[str, ...] = ()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What is ignored and no usual annotation: perhaps a misspelled keyword.
+
+        Example:
+            >>> Certificate(ignored=("#/title", "#/maxlength")).unknown
+            ('#/maxlength',)
+        """
+        return tuple(
+            pointer for pointer in self.ignored if pointer.rpartition("/")[2] not in _ANNOTATIONS
+        )

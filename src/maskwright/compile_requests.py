@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import UnsatisfiableGrammarError, UnsupportedFeatureError, how_to_read
@@ -16,6 +17,7 @@ from .grammar import Grammar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from .certificate import Certificate
     from .ir.format import NumberSpelling
 
 __all__ = [
@@ -29,7 +31,8 @@ __all__ = [
 
 _MAX_KEY_CONTAINERS = 200_000
 _CONTAINERS = frozenset((dict, list, tuple))
-_PLAIN = _CONTAINERS | {str, int, float, bool, type(None)}
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_PLAIN = _CONTAINERS | _SCALARS
 _KEYS = frozenset((str,))
 
 
@@ -74,7 +77,7 @@ def json_schema_request(
         "number_spelling": number_spelling,
         "assert_format": assert_format,
         "dialect": dialect,
-        "registry": dict(registry) if isinstance(registry, Mapping) else registry,
+        "registry": registry if registry is None else _snapshot(registry),
         "nullable": nullable,
         **limits,
     }
@@ -85,9 +88,7 @@ def json_schema_request(
         source = schema_of(schema)  # a class can be rebuilt: look at it anew
 
     def make_grammar() -> Grammar:
-        from .frontends.json_schema.compile import compile_json_schema
-
-        return Grammar(*compile_json_schema(source, **options))
+        return Grammar(*_json_schema_front_end()(source, **options))
 
     def locate(error: Exception) -> Exception:
         if not isinstance(error, (UnsatisfiableGrammarError, UnsupportedFeatureError)):
@@ -99,6 +100,18 @@ def json_schema_request(
 
     key = _exact_key("json-schema", source, *options.values(), *limits)
     return CompileRequest(key, make_grammar, locate)
+
+
+@cache
+def _json_schema_front_end() -> Callable[..., tuple[bytes, Certificate]]:
+    """Return what makes IR of a schema, which takes time to load."""
+    from .frontends.json_schema.compile import compile_json_schema
+
+    return compile_json_schema
+
+
+def _snapshot(registry: object) -> object:
+    return dict(registry) if isinstance(registry, Mapping) else registry
 
 
 def builtin_json_request(
@@ -120,7 +133,17 @@ def regex_request(regex: str) -> CompileRequest:
             f"regex is a {type(regex).__name__}; expected a str (of a compiled pattern, its "
             f"`pattern`){how_to_read(regex)}"
         )
-    return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex))
+
+    def locate(error: Exception) -> Exception:
+        if not isinstance(error, UnsatisfiableGrammarError):
+            return error
+        return UnsatisfiableGrammarError(
+            "no text of the vocabulary's tokens matches the pattern; look for lookaround that "
+            "contradicts what stands beside it, or for bytes that no token has",
+            code=error.code,
+        )
+
+    return CompileRequest(_exact_key("regex", regex), lambda: Grammar.from_regex(regex), locate)
 
 
 def grammar_request(grammar: str | Grammar, *, root_rule_name: str = "root") -> CompileRequest:
@@ -176,6 +199,8 @@ def _is_plain(data: tuple[Any, ...]) -> bool:
 
     One that occurs several times counts each time. Other objects may look like bytes to `marshal`.
     """
+    if _SCALARS.issuperset(map(type, data)):
+        return True
     waiting: list[Any] = [data]
     left = _MAX_KEY_CONTAINERS
     while waiting:

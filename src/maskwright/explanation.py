@@ -2,7 +2,8 @@
 
 Idea: a matcher over single bytes reads the text until it refuses one. From there the allowed bytes
 are followed as long as they are few, which spells out keys, constants and punctuation; where many
-are allowed, the place is described. For a text of JSON the place is told as a JSON pointer too.
+are allowed, the place is described. For a text of JSON the place is told as a JSON pointer too; in
+another text only what is the one way on is followed, since there a loop is as good as a key.
 Cost: linear in the text; at most `_MAX_STEPS` masks for the alternatives.
 """
 
@@ -42,7 +43,7 @@ class Mismatch:
         offset: Code points before it.
         line: Its line, from 1.
         column: Its column in code points, from 1.
-        pointer: The JSON pointer of the value at that place.
+        pointer: The JSON pointer of the value at that place; None: the text is no JSON.
         found: What stands there: some characters; empty where the text ends too early.
         expected: What could have stood there, as text; "..." stands for more that may follow.
     """
@@ -50,7 +51,7 @@ class Mismatch:
     offset: int
     line: int
     column: int
-    pointer: str
+    pointer: str | None
     found: str
     expected: tuple[str, ...]
 
@@ -61,12 +62,13 @@ def byte_tokenizer_info() -> TokenizerInfo:
     return TokenizerInfo([*(bytes((byte,)) for byte in range(_BYTES)), b""], stop_token_ids=_BYTES)
 
 
-def find_mismatch(compiled: CompiledGrammar, text: str) -> Mismatch | None:
+def find_mismatch(compiled: CompiledGrammar, text: str, *, is_json: bool = True) -> Mismatch | None:
     """Return where a text leaves the language of a grammar; None: it is in it.
 
     Args:
         compiled: A grammar compiled for `byte_tokenizer_info`.
         text: The text.
+        is_json: Whether the grammar is one of JSON texts.
 
     Example:
         >>> from maskwright import GrammarCompiler
@@ -96,9 +98,11 @@ def find_mismatch(compiled: CompiledGrammar, text: str) -> Mismatch | None:
         offset,
         line,
         column,
-        _pointer(text[:offset]),
+        _pointer(text[:offset]) if is_json else None,
         text[offset : offset + _MAX_FOUND].partition("\n")[0],
-        _alternatives(matcher, inside=_ends_in_string(text[:offset])),
+        _alternatives(matcher, inside=_ends_in_string(text[:offset]))
+        if is_json
+        else _next_texts(matcher),
     )
 
 
@@ -117,7 +121,8 @@ def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
         if not waiting or len(found) >= _MAX_ALTERNATIVES:
             break
         here, text = waiting.pop(0)
-        allowed = [byte for byte in _allowed(here, mask) if byte not in _WHITESPACE]
+        allowed = _allowed(here, mask)
+        allowed = [byte for byte in allowed if byte not in _WHITESPACE] or allowed
         if len(allowed) > 1 and _ESCAPE in allowed:
             allowed.remove(_ESCAPE)  # another way to write the same
         if text and (_is_whole(text, inside=inside) or len(text) >= _MAX_LENGTH):
@@ -136,6 +141,24 @@ def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
     if waiting and found and len(found) < _MAX_ALTERNATIVES:
         found.append("...")
     return tuple(dict.fromkeys(found))
+
+
+def _next_texts(matcher: GrammarMatcher) -> tuple[str, ...]:
+    """Return what may come next: each byte, with what must follow it."""
+    mask = np.zeros((1, (_BYTES + 32) // 32), dtype=np.int32)
+    first = _allowed(matcher, mask)
+    if len(first) > _FEW:
+        return (_described(first),)
+    found = []
+    for byte in first:
+        here, text = matcher.fork(), b""
+        allowed = [byte]
+        while len(allowed) == 1 and allowed != [_BYTES] and len(text) < _MAX_LENGTH:
+            here.accept_token(allowed[0])
+            text += bytes(allowed)
+            allowed = _allowed(here, mask)
+        found.append(_shown(text) or "the end of the text")
+    return tuple(found)
 
 
 def _is_whole(text: bytes, *, inside: bool) -> bool:

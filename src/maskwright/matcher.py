@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .compiled_grammar import CompiledGrammar
 from .jump_forward import find_jump_forward_string, find_jump_forward_tokens
+from .shown import shown
 from .token_ids import id_list
 from .tokenizers.vocabulary import check_ids
 
@@ -30,8 +31,11 @@ def _checked_budget(name: str, tokens: int | None) -> int | None:
     """Return a number of tokens as the core takes it."""
     if tokens is None:
         return None
-    if isinstance(tokens, bool):
-        raise TypeError(f"{name} is {tokens}, a bool; expected an int, or None for no bound")
+    if isinstance(tokens, bool) or not hasattr(tokens, "__index__"):
+        raise TypeError(
+            f"{name} is {shown(tokens)}, a {type(tokens).__name__}; expected an int, or None for "
+            "no bound"
+        )
     number = operator.index(tokens)
     if number < 0:
         raise ValueError(f"{name} is {number}; expected 0 or more tokens, or None for no bound")
@@ -209,8 +213,10 @@ class GrammarMatcher(_core.MatcherBase):
                 data = input_str.encode()
             except UnicodeEncodeError:  # a lone surrogate is in no text
                 return False
-        else:
+        elif isinstance(input_str, bytes):
             data = input_str
+        else:
+            raise TypeError(f"input_str is a {type(input_str).__name__}; expected a str or bytes")
         accepted = self._core.accept_bytes(data)
         if debug_print:
             _logger.debug("accept_string(%r) -> %s", input_str, accepted)

@@ -66,7 +66,7 @@ def test_chat_template(model: LlamaCppModel) -> None:
     ids = model.tokenize(rendered)
     assert ids.count(model.vocabulary.tokens.index(b"<|im_start|>")) == 3
     with pytest.raises(ModelError, match="chat template") as caught:
-        model.render_chat([{"role": "user", "content": 5}])  # type: ignore[dict-item]
+        model.render_chat([{"role": "user", "content": 5}])  # type: ignore[dict-item]  # the fault
     assert caught.value.code == "chat-template-failed"
 
 

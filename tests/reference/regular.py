@@ -44,7 +44,7 @@ class Term:
         object.__setattr__(self, "_hash", hash(key))
 
     def __hash__(self) -> int:
-        return self._hash  # type: ignore[attr-defined,no-any-return]
+        return self._hash  # type: ignore[attr-defined,no-any-return]  # set when it was made
 
 
 NOTHING = Term("class")

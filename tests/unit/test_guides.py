@@ -15,6 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
     [
         "chat_guide.md",
         "compiler_guide.md",
+        "ebnf_guide.md",
         "engine_guide.md",
         "regex_guide.md",
         "serialisation_guide.md",

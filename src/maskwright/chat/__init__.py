@@ -9,6 +9,7 @@ from maskwright.chat.chat_engine import ChatEngine
 from maskwright.chat.completion import ChatChunk, ChatCompletion, CompletionChoice, TokenEntry
 from maskwright.chat.engine_stats import EngineStats, RequestStats
 from maskwright.chat.errors import (
+    AnswerError,
     EngineBusyError,
     EngineClosedError,
     EngineThreadError,
@@ -37,6 +38,7 @@ from maskwright.chat.transformers_model import TransformersModel
 from maskwright.chat.usage import ChatUsage
 
 __all__ = [
+    "AnswerError",
     "AsyncChatStream",
     "ChatChunk",
     "ChatCompletion",

@@ -16,13 +16,7 @@ from maskwright.chat.choice import ModelTokens
 from maskwright.chat.choice_maker import ChoiceMaker
 from maskwright.chat.completion import ChatCompletion, Header
 from maskwright.chat.decoder import Decoder
-from maskwright.chat.engine_options import (
-    checked_count,
-    checked_json_options,
-    checked_limit,
-    checked_seconds,
-    checked_text,
-)
+from maskwright.chat.engine_options import checked_json_options, checked_text
 from maskwright.chat.engine_stats import EngineStats
 from maskwright.chat.errors import RequestError, SamplingError, shown
 from maskwright.chat.gathering import ChunkMaker, Gathering
@@ -33,6 +27,7 @@ from maskwright.chat.plain_spelling import PlainSpelling
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.scheduler import Scheduler
 from maskwright.chat.streams import AsyncChatStream, AsyncDeltaStream, ChatStream, DeltaStream
+from maskwright.option_checks import check_count, check_seconds
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -102,7 +97,14 @@ class ChatEngine:
         disk_cache: str | PathLike[str] | None = None,
         precompute: Mode = "lazy",
     ) -> None:
-        self._request_timeout = checked_seconds("request_timeout_seconds", request_timeout_seconds)
+        check_count("prefill_chunk", prefill_chunk, 1)
+        if max_waiting is not None:
+            check_count("max_waiting", max_waiting, 0)
+        if compile_timeout_seconds is not None:
+            check_seconds("compile_timeout_seconds", compile_timeout_seconds)
+        if request_timeout_seconds is not None:
+            check_seconds("request_timeout_seconds", request_timeout_seconds)
+        self._request_timeout = request_timeout_seconds
         vocabulary = model.vocabulary
         self._model_name = checked_text("model_name", model_name)
         self._vocab_size = vocabulary.vocab_size
@@ -116,9 +118,7 @@ class ChatEngine:
                 "disk_cache": disk_cache,
                 "precompute": precompute,
             },
-            compile_timeout_seconds=checked_seconds(
-                "compile_timeout_seconds", compile_timeout_seconds
-            ),
+            compile_timeout_seconds=compile_timeout_seconds,
             max_idle=model.max_sequences,
         )
         begin_choices = ChoiceMaker(
@@ -130,9 +130,9 @@ class ChatEngine:
             self._grammars,
             Decoder(self._vocab_size, self._max_sequences, jump_forward=jump_forward),
             begin_choices,
-            prefill_chunk=checked_count("prefill_chunk", prefill_chunk, 1),
+            prefill_chunk=prefill_chunk,
             request_timeout_seconds=self._request_timeout,
-            max_waiting=checked_limit("max_waiting", max_waiting),
+            max_waiting=max_waiting,
         )
         self._close = weakref.finalize(self, self._scheduler.close)
 

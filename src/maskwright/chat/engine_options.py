@@ -11,29 +11,10 @@ from maskwright.chat.errors import shown
 from maskwright.chat.snapshots import snapshot
 from maskwright.compile_requests import json_schema_request
 from maskwright.errors import GrammarError, LimitExceededError, UnsupportedFeatureError
-from maskwright.option_checks import check_count, check_seconds
 from maskwright.shown import printable
 
 _NO_OPTIONS: Final = frozenset({"schema", "recorder", "places"})
 """Arguments of the front-end that are not for those who ask for a grammar."""
-
-
-def checked_count(name: str, value: int, least: int) -> int:
-    """Return an option that is a number of things; see `check_count`."""
-    check_count(name, value, least)
-    return value
-
-
-def checked_limit(name: str, value: int | None) -> int | None:
-    """Return an option that limits a number of things, None for no limit; see `check_count`."""
-    return None if value is None else checked_count(name, value, 0)
-
-
-def checked_seconds(name: str, value: float | None) -> float | None:
-    """Return an option that limits a time, None for no limit; see `check_seconds`."""
-    if value is not None:
-        check_seconds(name, value)
-    return value
 
 
 def checked_text(name: str, value: object) -> str:

@@ -16,6 +16,7 @@ from maskwright.errors import (
 from maskwright.shown import cut, printable, shown
 
 __all__ = [
+    "AnswerError",
     "EngineBusyError",
     "EngineClosedError",
     "EngineThreadError",
@@ -46,6 +47,20 @@ _BLAMED_FIELDS: Final = {
 
 class ModelError(MaskwrightError, RuntimeError):
     """A model that cannot be loaded or does not run."""
+
+
+class AnswerError(ModelError, ValueError):
+    """An answer that is of its format and still cannot be returned as a value.
+
+    Attributes:
+        text: The answer.
+    """
+
+    text: str
+
+    def __init__(self, message: str, *, code: str, text: str) -> None:
+        super().__init__(message, code=code)
+        self.text = text
 
 
 class SamplingError(MaskwrightError, ValueError):

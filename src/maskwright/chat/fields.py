@@ -59,6 +59,17 @@ class FieldReader:
             raise field_error(self._within + name, f"is {shown(value)}; expected true or false")
         return bool(value)
 
+    def text(self, name: str) -> str | None:
+        """The value of a field that is text, None if it is not there.
+
+        Raises:
+            RequestError: It is something else.
+        """
+        value = self.take(name)
+        if value is not None and not isinstance(value, str):
+            raise field_error(self._within + name, f"is {shown(value)}; expected text")
+        return value
+
     def integer(self, name: str, low: int, high: int | None = None) -> int | None:
         """The value of a field that is an integer within bounds, None if it is not there.
 

@@ -82,7 +82,8 @@ class Job:
         if not self.matchers:
             return Ending(self.meter.usage(has_grammar=False))
         certificate = self.matchers[0].compiled_grammar.certificate
-        return Ending(self.meter.usage(has_grammar=True), certificate)
+        at_limit = tuple(choice.index for choice in self.choices if choice.is_at_limit)
+        return Ending(self.meter.usage(has_grammar=True), certificate, at_limit)
 
     @property
     def error(self) -> BaseException | None:

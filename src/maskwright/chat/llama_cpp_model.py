@@ -234,7 +234,7 @@ def _import_engine() -> Any:
     if not hasattr(llama_cpp, "LLAMA_FLASH_ATTN_TYPE_DISABLED"):
         raise MissingDependencyError(
             f"llama-cpp-python is {getattr(llama_cpp, '__version__', 'of an unknown version')}, "
-            f"which cannot run several sequences as is needed: run {INSTALL_HINT}",
+            f"and several sequences need 0.3.17 or later: run {INSTALL_HINT}",
             code="missing-dependency",
         )
     return llama_cpp

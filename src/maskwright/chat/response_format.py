@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.chat.errors import RequestError, field_error, not_supported, shown, unknown_field
+from maskwright.chat.errors import RequestError, field_error, not_supported, shown
+from maskwright.chat.fields import FieldReader
 from maskwright.compile_requests import grammar_request, regex_request
 from maskwright.errors import how_to_read
 from maskwright.grammar import Grammar
@@ -162,19 +163,20 @@ def read_response_format(value: Any) -> ResponseFormat:
     """
     if value is None or isinstance(value, ResponseFormat):
         return TEXT if value is None else value
-    fields = _fields(value)
-    kind = fields.pop("type", None)
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    if reader is None:
+    _refuse_other_than_object(value)
+    reader = FieldReader(dict(value), f"{_FIELD}.")
+    kind = reader.take("type")
+    read = _READERS.get(kind) if isinstance(kind, str) else None
+    if read is None:
         kinds = ", ".join(f'"{name}"' for name in _READERS)
-        hint = f"; a schema goes here: {_SHAPE}" if _is_schema({"type": kind, **fields}) else ""
+        hint = f"; a schema goes here: {_SHAPE}" if _is_schema(value) else ""
         raise _error(f"{shown(kind)}; expected one of {kinds}{hint}", f"{_FIELD}.type")
-    read = reader(fields)
-    _refuse_rest(fields, _FIELD)
-    return read
+    response_format = read(reader)
+    reader.finish()
+    return response_format
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def _refuse_other_than_object(value: Any) -> None:
     if isinstance(value, str):
         kind = value if value in _READERS else "json_object"
         example = _SHAPE if kind == "json_schema" else f'{{"type": "{kind}"}}'
@@ -183,45 +185,45 @@ def _fields(value: Any) -> dict[str, Any]:
         raise _error("a Grammar; expected an object: wrap it as GrammarFormat(...)", _FIELD)
     if isinstance(value, type) or hasattr(value, "json_schema"):  # a TypeAdapter has the latter
         raise _error("a type; expected an object: wrap it as SchemaFormat(...)", _FIELD)
-    return _object(value, _FIELD)
+    if not isinstance(value, Mapping):
+        raise _error(f"{_a(value)}; expected an object", _FIELD)
 
 
-def _read_text(fields: dict[str, Any]) -> ResponseFormat:
-    del fields
+def _read_text(_reader: FieldReader) -> ResponseFormat:
     return TEXT
 
 
-def _read_json_object(fields: dict[str, Any]) -> ResponseFormat:
-    schema = fields.pop("schema", None)
+def _read_json_object(reader: FieldReader) -> ResponseFormat:
+    schema = reader.take("schema")
     return SchemaFormat(True if schema is None else _schema(schema, f"{_FIELD}.schema"))
 
 
-def _read_json_schema(fields: dict[str, Any]) -> ResponseFormat:
+def _read_json_schema(reader: FieldReader) -> ResponseFormat:
     place = f"{_FIELD}.json_schema"
     for name in ("schema", "name", "description", "strict"):
-        if name in fields:
+        if reader.take(name) is not None:
             raise field_error(f"{_FIELD}.{name}", f"stands in the wrong place; expected {_SHAPE}")
-    given = fields.pop("json_schema", None)
+    given = reader.take("json_schema")
     if not isinstance(given, Mapping):
         found = "missing" if given is None else "text" if isinstance(given, str) else _a(given)
         raise _error(f"{found}; expected an object, as in {_SHAPE}", place)
     if "schema" not in given and _is_schema(given):
         raise _error(f"a schema itself; expected it one level deeper: {_SHAPE}", place)
-    inner = _object(given, place)
-    for name in ("name", "description"):
-        _optional(inner.pop(name, None), str, f"{place}.{name}", "text")
-    _optional(inner.pop("strict", None), bool, f"{place}.strict", "true or false")
-    schema = _schema(inner.pop("schema", None), f"{place}.schema")
-    _refuse_rest(inner, place)
+    inner = FieldReader(dict(given), f"{place}.")
+    inner.text("name")
+    inner.text("description")
+    inner.boolean("strict")
+    schema = _schema(inner.take("schema"), f"{place}.schema")
+    inner.finish()
     return SchemaFormat(schema)
 
 
-def _read_grammar(fields: dict[str, Any]) -> ResponseFormat:
-    syntax = fields.pop("syntax", "ebnf")
-    text = fields.pop("grammar", None)
+def _read_grammar(reader: FieldReader) -> ResponseFormat:
+    syntax = reader.take("syntax")
+    text = reader.take("grammar")
     if not isinstance(text, str):
         raise _error(f"{_a(text)}; expected text{how_to_read(text)}", f"{_FIELD}.grammar")
-    if syntax == "ebnf":
+    if syntax is None or syntax == "ebnf":
         return GrammarFormat(text)
     if syntax == "regex":
         return RegexFormat(text)
@@ -232,7 +234,7 @@ def _read_grammar(fields: dict[str, Any]) -> ResponseFormat:
     raise _error(f'{shown(syntax)}; expected "ebnf" or "regex"', f"{_FIELD}.syntax")
 
 
-_READERS: Final[dict[str, Callable[[dict[str, Any]], ResponseFormat]]] = {
+_READERS: Final[dict[str, Callable[[FieldReader], ResponseFormat]]] = {
     "text": _read_text,
     "json_object": _read_json_object,
     "json_schema": _read_json_schema,
@@ -253,23 +255,6 @@ def _schema(value: Any, place: str) -> Any:
         return value
     hint = how_to_read(value, "its text or the parsed object")
     raise _error(f"{_a(value)}; expected a JSON Schema: an object, a Boolean or text{hint}", place)
-
-
-def _object(value: Any, place: str) -> dict[str, Any]:
-    """The fields of an object; what is null is left out."""
-    if not isinstance(value, Mapping):
-        raise _error(f"{_a(value)}; expected an object", place)
-    return {name: entry for name, entry in value.items() if entry is not None}
-
-
-def _optional(value: Any, kind: type, place: str, expected: str) -> None:
-    if value is not None and not isinstance(value, kind):
-        raise _error(f"{_a(value)}; expected {expected}", place)
-
-
-def _refuse_rest(fields: dict[str, Any], place: str) -> None:
-    for name in fields:
-        raise unknown_field(f"{place}.{name}")
 
 
 def _a(value: Any) -> str:

@@ -11,28 +11,26 @@ Example:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from maskwright.chat.chat_engine import ChatEngine
-from maskwright.chat.errors import ModelError
 from maskwright.chat.llama_cpp_model import LlamaCppModel
+from maskwright.chat.parsing import parse_answer
 from maskwright.chat.request import ChatRequest
 from maskwright.chat.response_format import SchemaFormat, format_of
 from maskwright.chat.result import Result
 from maskwright.chat.transformers_model import TransformersModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from typing_extensions import Self
 
-    from maskwright.chat.completion import Delta
+    from maskwright.chat.completion import Delta, Ending
     from maskwright.chat.model import LanguageModel, Message
     from maskwright.chat.response_format import ResponseFormat
-    from maskwright.chat.usage import ChatUsage
 
 OnText = Callable[[str], object]
 """Called with each new piece of text, never with a part of a code point."""
@@ -41,7 +39,10 @@ OnToken = Callable[[int, bytes], object]
 
 
 def load(
-    path_or_model: str | PathLike[str] | LanguageModel | Any = None, **options: Any
+    path_or_model: str | PathLike[str] | LanguageModel | Any = None,
+    *,
+    engine_options: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Session:
     """Load a model for structured generation.
 
@@ -49,6 +50,8 @@ def load(
         path_or_model: A GGUF file, a `llama_cpp.Llama`, a causal language model of transformers, or
             any object that is a `LanguageModel`. None takes the small embedded model of the extra
             ``demo``.
+        engine_options: Options of the session's `ChatEngine` by name: ``json_options``,
+            ``disk_cache`` and so on; None: its defaults.
         **options: For a file, the options of `LlamaCppModel` (``context_size``, ``threads``,
             ``max_sequences``, ``gpu_layers``); for a model of transformers those of
             `TransformersModel`, of which ``tokenizer`` must be there.
@@ -60,22 +63,31 @@ def load(
         MissingDependencyError: An optional package is not installed; the message says which.
         TokenizerError: The file is no GGUF file, or its vocabulary is not supported.
         ModelError: The file cannot be loaded.
-        TypeError: The model is none of these, or options were given for a loaded one.
+        TypeError: The model is none of these, options were given for a loaded one, or
+            ``engine_options`` has one that there is not.
+        ValueError: An option is out of its range.
+        GrammarError: One of ``json_options`` has no meaning.
     """
+    model = _loaded(path_or_model, options)
+    return Session(model, ChatEngine(model, **engine_options) if engine_options else None)
+
+
+def _loaded(path_or_model: Any, options: dict[str, Any]) -> LanguageModel:
     if path_or_model is None or isinstance(path_or_model, str | PathLike):
-        return Session(LlamaCppModel(path_or_model, **options))
+        return LlamaCppModel(path_or_model, **options)
     if hasattr(path_or_model, "get_output_embeddings"):  # of transformers
-        return Session(TransformersModel(path_or_model, **options))
+        return TransformersModel(path_or_model, **options)
     if options:
         raise TypeError(f"options {sorted(options)} are for loading a file; the model is loaded")
     if hasattr(path_or_model, "render_chat"):
-        return Session(path_or_model)
+        model: LanguageModel = path_or_model
+        return model
     if not hasattr(path_or_model, "model_path"):
         raise TypeError(
             f"path_or_model is a {type(path_or_model).__name__}; expected the path of a GGUF "
             "file, a llama_cpp.Llama, a model of transformers or a LanguageModel"
         )
-    return Session(LlamaCppModel.from_llama(path_or_model))
+    return LlamaCppModel.from_llama(path_or_model)
 
 
 class Session:
@@ -127,7 +139,8 @@ class Session:
                 type with a schema, a `Grammar`, or None for free text.
             max_tokens: The most tokens to generate. Text that is held to a format is complete
                 within them; free text may be cut off, and the result says so.
-            temperature: 0 takes the most likely token at each step.
+            temperature: 0 takes the most likely token at each step, so that the same call gives the
+                same answer; a request to the engine has 1 where it says nothing, as OpenAI's API.
             top_p: Sample from the most likely tokens that together reach this probability.
             top_k: Sample from this many of the most likely tokens; 0 for all.
             min_p: Sample from tokens with at least this share of the best one's probability.
@@ -136,7 +149,7 @@ class Session:
             on_token: Called with each token id and its bytes.
 
         Returns:
-            The text, its parsed value (schemas only), counts and times.
+            The text, its parsed value (schemas only), counts, times and the certificate.
 
         Raises:
             GrammarError: The format cannot be used; the message says why and where.
@@ -144,7 +157,8 @@ class Session:
             MatcherError: The format takes more tokens than `max_tokens`; the message says how many.
             ModelError: The prompt does not fit, or the model fails.
             RequestError: A message or a sampling parameter cannot be used; also a ValueError.
-            pydantic.ValidationError: A validator of the model class refuses the text.
+            AnswerError: A validator of the type refuses the text, or Python cannot hold the
+                value; with the ``text``, and pydantic's error as its cause.
         """
         response_format = format_of(format)
         request = ChatRequest.read(
@@ -165,7 +179,8 @@ class Session:
                     on_token(delta.token.token_id, delta.token.data)
                 if on_text is not None and delta.text:
                     on_text(delta.text)
-        return _result(deltas, stream.usage, response_format, format)
+        assert stream.ending is not None, "the request has not ended"
+        return _result(deltas, stream.ending, response_format)
 
     def close(self) -> None:
         """Close the engine; the model is left as it is."""
@@ -179,31 +194,18 @@ class Session:
         self.close()
 
 
-def _result(
-    deltas: list[Delta], usage: ChatUsage | None, response_format: ResponseFormat, given: Any
-) -> Result:
+def _result(deltas: list[Delta], ending: Ending, response_format: ResponseFormat) -> Result:
     text = "".join(delta.text for delta in deltas)
     finish_reason = deltas[-1].finish_reason or "stop"
-    assert usage is not None, "the request has not ended"
-    is_parsed = isinstance(response_format, SchemaFormat) and finish_reason == "stop"
+    parsed = None
+    if isinstance(response_format, SchemaFormat) and finish_reason == "stop":
+        parsed = parse_answer(text, response_format.schema)
     return Result(
         text=text,
-        parsed=_parse(text, given) if is_parsed else None,
-        usage=usage,
+        parsed=parsed,
+        usage=ending.usage,
         finish_reason=finish_reason,
         token_ids=tuple(d.token.token_id for d in deltas if d.token is not None),
+        certificate=ending.certificate,
+        at_token_limit=bool(ending.at_token_limit),
     )
-
-
-def _parse(text: str, output_format: Any) -> Any:
-    for validate in ("model_validate_json", "validate_json"):  # model class, TypeAdapter
-        if hasattr(output_format, validate):
-            return getattr(output_format, validate)(text)
-    try:
-        return json.loads(text)
-    except (RecursionError, ValueError) as error:
-        raise ModelError(
-            f"the answer is JSON, but Python cannot hold it: {error}; ask `Session.engine` for "
-            "its text",
-            code="answer-not-parsed",
-        ) from error

@@ -200,7 +200,8 @@ def _import_torch() -> Any:
         import torch
     except ImportError as error:
         raise MissingDependencyError(
-            "running a model of transformers needs torch: run pip install torch transformers",
+            "running a model of transformers needs the package torch: run "
+            'pip install "maskwright[huggingface,torch]"',
             code="missing-dependency",
         ) from error
     return torch

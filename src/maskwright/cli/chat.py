@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.cli import exit_codes
 from maskwright.cli.errors import UsageError, quoted
-from maskwright.cli.formats import ebnf_grammar, regex_grammar, schema_text
+from maskwright.cli.formats import (
+    ebnf_format,
+    named_format,
+    refuse_other_than_text,
+    regex_format,
+    schema_format,
+)
 from maskwright.cli.loading import load_model
 from maskwright.cli.output import write_text
+from maskwright.cli.schema_options import schema_options
 from maskwright.errors import MaskwrightError
 
 if TYPE_CHECKING:
@@ -35,31 +42,25 @@ _HELP: Final = """\
 
 def run_chat(arguments: Namespace) -> int:
     """Run the command; see `maskwright chat --help`."""
-    output_format = _first_format(arguments)
+    for option in ("schema", "ebnf"):
+        _refuse_standard_input(getattr(arguments, option), f"--{option}")
+    json_options = schema_options(arguments)
+    first = named_format(arguments, json_options)
     if arguments.system is not None:
-        _refuse_other_than_text(arguments.system, "--system")
-    loaded = load_model(arguments.model)
+        refuse_other_than_text(arguments.system, "--system")
+    loaded = load_model(arguments.model, json_options)
     options = {
         "max_tokens": arguments.max_tokens,
         "temperature": arguments.temperature,
         "seed": arguments.seed,
     }
     with loaded as session:
-        chat = Chat(session.engine, output_format, arguments.system, options)
+        output_format = None if first is None else first.value
+        chat = Chat(session.engine, output_format, arguments.system, options, json_options)
         for line in _lines():
             if not chat.take(line):
                 break
     return exit_codes.RUNTIME_ERROR if chat.has_failed else exit_codes.OK
-
-
-def _first_format(arguments: Namespace) -> Any:
-    if arguments.schema is not None:
-        return schema_text(arguments.schema, "--schema", may_be_text=True)
-    if arguments.regex is not None:
-        return regex_grammar(arguments.regex, "--regex")
-    if arguments.ebnf is not None:
-        return ebnf_grammar(arguments.ebnf, "--ebnf", may_be_text=True)
-    return None
 
 
 def _lines() -> Iterator[str]:
@@ -86,16 +87,23 @@ class Chat:
         output_format: What answers must be, as `Session.generate` takes it.
         system: What comes before the conversation; None: nothing.
         options: Fields of every request.
+        json_options: How the engine compiles JSON Schemas.
     """
 
     def __init__(
-        self, engine: ChatEngine, output_format: Any, system: str | None, options: dict[str, Any]
+        self,
+        engine: ChatEngine,
+        output_format: Any,
+        system: str | None,
+        options: dict[str, Any],
+        json_options: dict[str, Any],
     ) -> None:
         self._engine = engine
         self._format = output_format
         self._first = [] if system is None else [{"role": "system", "content": system}]
         self._messages = list(self._first)
         self._options = options
+        self._json_options = json_options
         self._usage: ChatUsage | None = None
         self._commands: dict[str, Callable[[str], None]] = {
             "/schema": self._set_schema,
@@ -115,7 +123,7 @@ class Chat:
         if text == "/quit":
             return False
         try:
-            _refuse_other_than_text(text, "the line")
+            refuse_other_than_text(text, "the line")
             if text.startswith("/"):
                 self._run_command(text)
             elif text:
@@ -133,13 +141,15 @@ class Chat:
         command(rest.strip())
 
     def _set_schema(self, rest: str) -> None:
-        self._format = schema_text(rest, "/schema", may_be_text=True)
+        _refuse_standard_input(rest, "/schema")
+        self._format = schema_format(rest, "/schema", self._json_options).value
 
     def _set_regex(self, rest: str) -> None:
-        self._format = regex_grammar(rest, "/regex")
+        self._format = regex_format(rest, "/regex").value
 
     def _set_ebnf(self, rest: str) -> None:
-        self._format = ebnf_grammar(rest, "/ebnf", may_be_text=True)
+        _refuse_standard_input(rest, "/ebnf")
+        self._format = ebnf_format(rest, "/ebnf").value
 
     def _set_text(self, _rest: str) -> None:
         self._format = None
@@ -179,17 +189,18 @@ class Chat:
                     write_text("\n")
         self._messages = [*asked, {"role": "assistant", "content": answer}]
         self._usage = deltas.usage or self._usage
+        if deltas.ending is not None and deltas.ending.at_token_limit:
+            _tell("the answer took all its tokens; raise --max-tokens if it should be longer")
         if finish_reason == "length":
             _tell("cut off; raise --max-tokens to let answers end")
 
 
-def _refuse_other_than_text(text: str, origin: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:  # bytes that are no text arrive as lone surrogates
+def _refuse_standard_input(argument: str | None, origin: str) -> None:
+    if argument == "-":
         raise UsageError(
-            f"{origin} is not UTF-8 text at character {error.start + 1}; convert it to UTF-8"
-        ) from error
+            f"{origin} is '-', and standard input has the conversation; name a file, or give the "
+            "text itself"
+        )
 
 
 def _tell(message: str) -> None:

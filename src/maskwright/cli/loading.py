@@ -11,22 +11,40 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from maskwright.cli import exit_codes
+from maskwright.cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from maskwright.chat.session import Session
 
 
-def load_model(path: str | None) -> Session:
-    """Load a GGUF file, or the embedded model; see `maskwright.load`."""
-    from maskwright.chat import session
+def load_model(path: str | None, json_options: Mapping[str, Any] | None = None) -> Session:
+    """Load a GGUF file, or the embedded model; see `maskwright.load`.
 
-    with interruption_ends_process():
-        return session.load(path)
+    Args:
+        path: The file; None: the embedded model.
+        json_options: How the engine compiles JSON Schemas; None: as it does by itself.
+
+    Raises:
+        UsageError: The file cannot be used.
+        MissingDependencyError: A package is not installed.
+    """
+    from maskwright.chat import session
+    from maskwright.chat.errors import ModelError
+    from maskwright.errors import TokenizerError
+
+    options = {"engine_options": {"json_options": json_options}} if json_options else {}
+    try:
+        with interruption_ends_process():
+            return session.load(path, **options)
+    except (ModelError, TokenizerError) as error:
+        if path is None:
+            raise
+        raise UsageError(f"--model: {error}") from error
 
 
 @contextmanager

@@ -25,7 +25,7 @@ _BLOCK = 4096
 
 
 @triton.jit
-def _apply_kernel(  # type: ignore[no-untyped-def]
+def _apply_kernel(  # type: ignore[no-untyped-def]  # Triton has types of its own
     logits,  # noqa: ANN001  Triton reads annotations as its own
     bitmask,  # noqa: ANN001
     rows,  # noqa: ANN001

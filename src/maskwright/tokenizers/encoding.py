@@ -88,28 +88,28 @@ class FileEncoder(LazyEncoder):
 
 
 _PACKAGES: Final = {
-    "tokenizers": "tokenizers",
-    "sentencepiece": "sentencepiece",
-    "llama_cpp": "llama-cpp-python",
-    "mistral_common.tokens.tokenizers.tekken": "mistral-common",
+    "tokenizers": ("tokenizers", "huggingface"),
+    "sentencepiece": ("sentencepiece", "sentencepiece"),
+    "llama_cpp": ("llama-cpp-python", "demo"),
+    "mistral_common.tokens.tokenizers.tekken": ("mistral-common", "mistral"),
 }
-"""Module to the package that has it."""
+"""Module to the package that has it, and the extra of Maskwright that has the package."""
 
 
 def import_library(module: str) -> Any:
     """Import an optional library.
 
     Raises:
-        MissingDependencyError: It is not installed; the message names the package.
+        MissingDependencyError: It is not installed; the message names the package and the extra.
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = _PACKAGES[module]
+        package, extra = _PACKAGES[module]
         raise MissingDependencyError(
             f"encoding text for this vocabulary needs the package {package}, which cannot be "
-            f"imported ({error}); expected it to be installed: run pip install {package}, or pass "
-            "an encoder yourself",
+            f"imported ({error}); expected it to be installed: run "
+            f'pip install "maskwright[{extra}]", or pass an encoder yourself',
             code="missing-dependency",
         ) from error
 

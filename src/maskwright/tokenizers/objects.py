@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.errors import TokenizerError
+from maskwright.shown import shown
 from maskwright.tokenizers.encoding import (
     Encode,
     LazyEncoder,
@@ -72,6 +73,13 @@ def read_object(
             unsupported kind.
     """
     path = _path_to_core(tokenizer, kinds, 0)
+    if not path and isinstance(tokenizer, str | Path):
+        raise TokenizerError(
+            f"the tokenizer is the text {shown(tokenizer)}; expected {expected}: pass one, such as "
+            "transformers.AutoTokenizer.from_pretrained(...), or read a file by "
+            "TokenizerInfo.from_file",
+            code="tokenizer-unsupported-object",
+        )
     if not path:
         raise TokenizerError(
             f"the tokenizer is a {type(tokenizer).__module__}.{type(tokenizer).__qualname__}, "

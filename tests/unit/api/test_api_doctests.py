@@ -8,7 +8,17 @@ import importlib
 import pytest
 
 MODULES_WITH_EXAMPLES = [
-    *("batch", "bitmask", "compiler", "config", "grammar", "matcher", "testing", "tokenizer_info"),
+    *(
+        "batch",
+        "bitmask",
+        "certificate",
+        "compiler",
+        "config",
+        "grammar",
+        "matcher",
+        "testing",
+        "tokenizer_info",
+    ),
 ]
 
 

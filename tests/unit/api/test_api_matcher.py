@@ -244,6 +244,8 @@ def test_wrong_arguments():
         GrammarMatcher('root ::= "a"')
     with pytest.raises(TypeError):
         GrammarMatcher(compiled('root ::= "a"'), override_stop_tokens="4")
+    with pytest.raises(TypeError, match="input_str is a int; expected a str or bytes"):
+        GrammarMatcher(compiled('root ::= "a"')).accept_string(5)
     with pytest.raises(TypeError):
         GrammarMatcher(compiled('root ::= "a"')).fill_next_token_bitmask(
             np.zeros((1, 2), np.int32), "0"

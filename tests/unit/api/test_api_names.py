@@ -20,6 +20,14 @@ def test_every_public_name_resolves_and_is_listed(name):
     assert name in dir(maskwright)
 
 
+def test_nothing_else_is_listed_whatever_was_loaded():
+    import maskwright.chat  # loads many modules of the package
+
+    assert maskwright.chat.load is maskwright.load
+    names = [name for name in dir(maskwright) if not name.startswith("__")]
+    assert set(names) <= set(maskwright.__all__)
+
+
 def test_names_are_sorted_and_unique():
     assert maskwright.__all__ == sorted(set(maskwright.__all__))
 

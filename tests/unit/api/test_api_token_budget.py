@@ -87,8 +87,10 @@ def test_a_budget_that_is_too_small_is_refused() -> None:
     assert pickle.loads(pickle.dumps(caught.value)).code == caught.value.code
     with pytest.raises(ValueError, match="token_budget is -1; expected 0 or more"):
         _matcher(NESTED, -1)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="token_budget is '3', a str; expected an int, or None"):
         _matcher(NESTED, "3")  # type: ignore[arg-type]  # the fault
+    with pytest.raises(TypeError, match=r"token_budget is 1\.5, a float; expected an int"):
+        _matcher(NESTED, 1.5)  # type: ignore[arg-type]  # the fault
     with pytest.raises(TypeError, match="token_budget is True, a bool; expected an int, or None"):
         _matcher(NESTED, True)
     matcher = _matcher(NESTED, 5)

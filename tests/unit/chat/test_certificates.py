@@ -45,12 +45,12 @@ def test_ignored_keywords(engine: ChatEngine) -> None:
 
 def test_options_that_everybody_has_are_no_news(engine: ChatEngine) -> None:
     schema = {"type": "object", "title": "A", "properties": {"a": {"default": 1}, "b": True}}
-    completion = engine.complete(FIELDS, response_format=_schema(schema), max_tokens=20)
+    completion = engine.complete(FIELDS, response_format=_schema(schema))
     assert completion.certificate is not None
     assert LAYOUT in completion.certificate.narrowed
     assert any("order" in note for note in completion.certificate.narrowed)
     assert set(completion.certificate.ignored) == {"#/title", "#/properties/a/default"}
-    assert "maskwright" not in completion.to_dict()
+    assert "ignored" not in completion.to_dict().get("maskwright", {})
 
 
 def test_loosened_keywords(engine: ChatEngine) -> None:
@@ -104,3 +104,30 @@ def test_each_source_has_its_own(engine: ChatEngine) -> None:
         schema = {"type": "string", note: "A"}
         completion = engine.complete(FIELDS, response_format=_schema(schema))
         assert completion.to_dict()["maskwright"] == {"ignored": [f"#/{note}"]}
+
+
+def test_choices_that_took_every_token(engine_of: Make) -> None:
+    """Only those that are complete under a format: one that is cut off says so as it ends."""
+    word = {"type": "grammar", "syntax": "regex", "grammar": "(ab)+"}
+    scripts = {"long": [b"ab"] * 9, "short": [b"ab"], "hi": [b"ab"] * 9}
+    engine = engine_of(ScriptedModel(scripts=scripts, max_sequences=2))
+
+    def ask(content: str, **fields: Any) -> Any:
+        messages = [{"role": "user", "content": content}]
+        return engine.complete(FIELDS, **{"messages": messages, "max_tokens": 4, **fields})
+
+    squeezed = ask("long", response_format=word, n=2)
+    assert [choice.text for choice in squeezed.choices] == ["ababab"] * 2
+    assert {choice.finish_reason for choice in squeezed.choices} == {"stop"}
+    assert squeezed.at_token_limit == (0, 1)
+    assert squeezed.to_dict()["maskwright"] == {"at_token_limit": [0, 1]}
+    for free in (
+        ask("short", response_format=word),
+        ask("long", response_format=word, max_tokens=40),
+        ask("long"),  # "length"
+        ask("long", response_format=word, stop="abab"),
+    ):
+        assert free.at_token_limit == ()
+        assert "maskwright" not in free.to_dict()
+    with engine.stream(FIELDS, response_format=word, max_tokens=4, **USAGE) as stream:
+        assert [chunk.to_dict() for chunk in stream][-1]["maskwright"] == {"at_token_limit": [0]}

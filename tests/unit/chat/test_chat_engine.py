@@ -140,7 +140,7 @@ def test_prompts_must_fit(engine_of) -> None:
     body = error_body(caught.value)["error"]
     assert (body["type"], body["param"]) == ("invalid_request_error", "messages")
     model = ScriptedModel()
-    model.tokenize = lambda _text: []  # type: ignore[method-assign]
+    model.tokenize = lambda _text: []  # type: ignore[method-assign]  # of one test
     with pytest.raises(ModelError) as caught:
         _ask(engine_of(model))
     assert caught.value.code == "prompt-empty"
@@ -445,6 +445,6 @@ def test_a_closed_engine_says_so(engine_of) -> None:
 
 def test_logits_that_do_not_fit(engine_of) -> None:
     model = ScriptedModel()
-    model.evaluate = lambda inputs: np.zeros((len(inputs), 5), np.float32)  # type: ignore[method-assign]
+    model.evaluate = lambda inputs: np.zeros((len(inputs), 5), np.float32)  # type: ignore[method-assign]  # of one test
     with pytest.raises(ModelError, match=r"float32 with shape \(1, 5\); expected .*\(1, 264\)"):
         _ask(engine_of(model))

@@ -316,12 +316,12 @@ def test_logits_of_a_wrong_shape_end_the_request(engine_of: Make) -> None:
     model = ScriptedModel([b"a"] * 9)
     real = model.evaluate
     engine = engine_of(model)
-    model.evaluate = lambda parts: real(parts)[:, :-1]  # type: ignore[method-assign]
+    model.evaluate = lambda parts: real(parts)[:, :-1]  # type: ignore[method-assign]  # of one test
     with pytest.raises(ModelError, match=r"float32 with shape \(1, 263\); expected") as caught:
         _ask(engine)
     assert caught.value.code == "model-logits"
-    model.evaluate = lambda parts: real(parts).astype(np.float64)  # type: ignore[method-assign]
+    model.evaluate = lambda parts: real(parts).astype(np.float64)  # type: ignore[method-assign]  # of one test
     with pytest.raises(ModelError, match="float64"):
         _ask(engine)
-    model.evaluate = real  # type: ignore[method-assign]
+    model.evaluate = real  # type: ignore[method-assign]  # of one test
     _works(engine, model)

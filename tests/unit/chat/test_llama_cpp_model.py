@@ -194,7 +194,7 @@ def test_an_interruption_leaves_no_sequence_half_done(path: Path, engine: Any) -
 
 def test_a_model_without_logits(path: Path, engine: Any) -> None:
     model = LlamaCppModel(path)
-    _context(engine).row = lambda _place: None  # type: ignore[method-assign]
+    _context(engine).row = lambda _place: None  # type: ignore[method-assign]  # of one test
     with pytest.raises(ModelError, match="gives no logits; expected a model that generates text"):
         _evaluate(model, (0, [1]))
 

@@ -100,7 +100,7 @@ def test_taking_tokens_back_counts_anew() -> None:
 
 def test_each_token_is_counted_once() -> None:
     # What a step costs does not grow with the text: it looks at the new tokens only.
-    class Generated(list):  # type: ignore[type-arg]
+    class Generated(list):  # type: ignore[type-arg]  # of anything
         looked_at = 0
 
         def __getitem__(self, index: Any) -> Any:

@@ -30,7 +30,7 @@ Make = Callable[..., ChatEngine]
 class Odd:
     """Equal to nothing, without saying so."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python spells "not hashable"
 
     def __eq__(self, other: object) -> Any:
         raise ZeroDivisionError
@@ -57,7 +57,7 @@ def test_fields(field: str, value: Any) -> None:
     assert (caught.value.param or "").partition(".")[0] == field
 
 
-@pytest.mark.parametrize("make", [lambda: RegexFormat(5), lambda: GrammarFormat(None)])  # type: ignore[arg-type]
+@pytest.mark.parametrize("make", [lambda: RegexFormat(5), lambda: GrammarFormat(None)])  # type: ignore[arg-type]  # the fault
 def test_formats(make: Callable[[], Any]) -> None:
     with pytest.raises(TypeError, match=r"is a (int|NoneType); expected a"):
         make()
@@ -84,7 +84,7 @@ def test_processors_that_come_once_are_kept_for_all_choices(engine_of: Make) -> 
 
 def test_deltas_of_what_is_no_request(engine_of: Make) -> None:
     with pytest.raises(TypeError, match="request is 5; expected a ChatRequest"):
-        engine_of(ScriptedModel()).deltas(5)  # type: ignore[arg-type]
+        engine_of(ScriptedModel()).deltas(5)  # type: ignore[arg-type]  # the fault
 
 
 def _refuse() -> None:

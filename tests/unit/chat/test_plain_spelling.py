@@ -75,8 +75,8 @@ def test_if_all_tokens_lead_to_an_escape_one_is_chosen() -> None:
     tokens = [b'"', b"a\\", b"b\\", b"u", b"0", b"1", STOP]
     vocabulary = from_tokens(tokens, stop_token_ids=[6])
     model = ScriptedModel([b'"', b"b\\"], vocabulary=vocabulary)
-    model.tokenize = lambda _text: [0]  # type: ignore[method-assign]
-    model._split = lambda seen: ("", seen[1:])  # type: ignore[method-assign]
+    model.tokenize = lambda _text: [0]  # type: ignore[method-assign]  # of one test
+    model._split = lambda seen: ("", seen[1:])  # type: ignore[method-assign]  # of one test
     with ChatEngine(model) as engine:
         completion = engine.complete(
             messages=[{"role": "user", "content": "hi"}],

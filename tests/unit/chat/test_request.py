@@ -66,7 +66,7 @@ def test_everything_at_once() -> None:
     assert request.stream
     assert request.include_usage
     with pytest.raises(dataclasses.FrozenInstanceError):
-        request.n = 1  # type: ignore[misc]
+        request.n = 1  # type: ignore[misc]  # the fault
 
 
 def test_defaults_are_those_of_the_api() -> None:
@@ -160,7 +160,7 @@ def test_fields_out_of_range(fields: dict[str, Any], param: str, message: str) -
 
 def test_a_request_that_is_no_object() -> None:
     with pytest.raises(RequestError, match="the request is a list; expected an object"):
-        ChatRequest.read(HI)  # type: ignore[arg-type]
+        ChatRequest.read(HI)  # type: ignore[arg-type]  # the fault
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_text_is_no_format() -> None:
         (
             {"type": "json_schema", "json_schema": {"name": 5, "schema": {}}},
             "response_format.json_schema.name",
-            "is a int; expected text",
+            "is 5; expected text",
         ),
         (
             {"type": "json_schema", "json_schema": {"strict": 1, "schema": {}}},
@@ -419,5 +419,5 @@ def test_what_is_no_number(name: str, value: Any) -> None:
 
 def test_a_request_that_is_made_by_hand_is_checked_and_plain() -> None:
     part = {"type": "text", "text": "hi"}
-    request = ChatRequest([{"role": "user", "content": [part]}], stop="END")  # type: ignore[arg-type,list-item]
+    request = ChatRequest([{"role": "user", "content": [part]}], stop="END")  # type: ignore[arg-type,list-item]  # the fault
     assert (request.messages, request.stop) == (tuple(HI), ("END",))

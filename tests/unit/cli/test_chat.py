@@ -21,7 +21,7 @@ def chat(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Iterator[Callable[...,
     """Runs a conversation: model and lines in; exit code, standard output and error out."""
 
     def run(model: ScriptedModel, lines: list[str], *options: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(session_module, "load", lambda _path: Session(model))
+        monkeypatch.setattr(session_module, "load", lambda *_, **__: Session(model))
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
         code = main(["chat", "--temperature", "0", *options])
         return (code, *capsys.readouterr())
@@ -44,11 +44,22 @@ def test_a_conversation_is_kept(chat: Any) -> None:
 
 
 def test_a_schema_that_is_no_object(chat: Any) -> None:
-    model = ScriptedModel([b"q"])
-    assert chat(model, ["/schema true", "one"])[::2] == (0, "")
+    model = ScriptedModel([b"1"])
+    assert chat(model, ["/schema true", "one"]) == (0, "1\n", "")
     code, _, told = chat(model, ["/schema false", "/schema 5", "one"])
     assert code == 1
     assert "the number 5" in told
+
+
+def test_what_the_limit_and_a_mistyped_schema_did_is_told(chat: Any) -> None:
+    model = ScriptedModel([b'"', *_letters("a" * 9)])
+    lines = ['/schema {"type": "string", "maxlength": 2}', "one"]
+    code, out, err = chat(model, lines, "--max-tokens", "6")
+    assert (code, out) == (0, '"aaa"\n')
+    assert err.splitlines() == [
+        "maskwright: /schema: #/maxlength without effect; `maskwright check` tells more",
+        "maskwright: the answer took all its tokens; raise --max-tokens if it should be longer",
+    ]
 
 
 def test_reset_and_system(chat: Any) -> None:
@@ -161,7 +172,7 @@ def test_a_terminal_has_a_prompt(monkeypatch: Any, capsys: Any) -> None:
         except StopIteration:
             raise EOFError from None
 
-    monkeypatch.setattr(session_module, "load", lambda _path: Session(ScriptedModel([b"abc"])))
+    monkeypatch.setattr(session_module, "load", lambda *_, **__: Session(ScriptedModel([b"abc"])))
     monkeypatch.setattr(sys, "stdin", Terminal())
     monkeypatch.setattr("builtins.input", answer)
     assert main(["chat"]) == 0
@@ -180,7 +191,7 @@ def test_a_reader_that_has_left_ends_quietly(chat: Any, monkeypatch: Any) -> Non
 
 
 def test_without_standard_input(monkeypatch: Any) -> None:
-    monkeypatch.setattr(session_module, "load", lambda _path: Session(ScriptedModel()))
+    monkeypatch.setattr(session_module, "load", lambda *_, **__: Session(ScriptedModel()))
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["chat"]) == 0
 

@@ -156,7 +156,7 @@ def test_an_empty_member_name_is_a_place(check):
     ],
 )
 def test_where_an_instance_leaves_the_schema(check, instance, place, found, expected):
-    code, result = report(check, SCHEMA, instance)
+    code, result = report(check, SCHEMA, instance, "--any-whitespace")
     instance = result["instance"]
     assert code == 1
     assert not instance["accepted"]
@@ -219,13 +219,13 @@ STRICT = (
     ],
 )
 def test_why_a_member_is_refused(check, instance, reason):
-    code, result = report(check, MEMBERS, instance)
+    code, result = report(check, MEMBERS, instance, "--any-whitespace")
     assert code == 1
     if reason.startswith("does not"):
         assert result["instance"]["reason"].endswith(reason)
     else:
         assert result["instance"]["reason"] == reason
-    _, captured = check(MEMBERS, instance)
+    _, captured = check(MEMBERS, instance, "--any-whitespace")
     assert (f"\n  {result['instance']['reason']}\n" in captured.out) == bool(reason)
 
 
@@ -262,7 +262,8 @@ def test_options_and_registry(check, tmp_path):
     nullable = {"type": "string", "nullable": True}
     assert check(nullable, "null")[0] == 1
     assert check(nullable, "null", "--nullable")[0] == 0
-    assert check({"type": "integer"}, "150.0E-1")[0] == 0
+    assert check({"type": "integer"}, "150.0E-1", "--number-spelling", "any")[0] == 0
+    assert check({"type": "integer"}, "15.0")[0] == 1
     assert check({"type": "integer"}, "15.0", "--number-spelling", "decimal")[0] == 1
     assert check({"type": "number"}, "15.0", "--number-spelling", "decimal")[0] == 0
     assert check({"type": "number"}, "15.0", "--number-spelling", "plain")[0] == 1
@@ -273,3 +274,14 @@ def test_files_that_cannot_be_read(check, tmp_path):
     code, captured = check({}, None, "--registry", f"urn:a={tmp_path / 'none.json'}")
     assert code == 2
     assert "cannot read" in captured.err
+
+
+def test_options_are_named_as_on_the_command_line(check):
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}}
+    text = check(schema)[1].out
+    for option in ("--any-order", "--open", "--number-spelling any"):
+        assert f"({option} lifts it)" in text
+    assert "strict_mode=" not in text
+    assert "number_spelling=" not in text
+    options = ("--any-order", "--open", "--number-spelling", "any")
+    assert "lifts it" not in check(schema, None, *options)[1].out

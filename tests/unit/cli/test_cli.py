@@ -32,7 +32,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ScriptedModel
     def install(*script: int | bytes, **options: Any) -> ScriptedModel:
         model = ScriptedModel(script, **options)
         sessions.append(Session(model))
-        monkeypatch.setattr(session_module, "load", lambda _path: sessions[-1])
+        monkeypatch.setattr(session_module, "load", lambda *_, **__: sessions[-1])
         return model
 
     yield install
@@ -168,8 +168,18 @@ def test_bad_regex_names_the_option(capsys: Any) -> None:
         (["generate", "hi", "--temperature", "nan"], "expected a number, at least 0"),
         (["generate", "hi", "--seed", "-1"], "from 0 to 18446744073709551615"),
         (["generate", "hi", "--regex", "a", "--ebnf", "b"], "not allowed with"),
-        (["generate", "hi", "--schema", '{"type": "null"}'], "expected the name of a file"),
-        (["generate", "hi", "--ebnf", 'root ::= "a"'], "expected the name of a file"),
+        (["generate", "hi", "--schema", '{"type": 5}'], "--schema: the number 5 at #/type"),
+        (["generate", "--schema", "-"], "--schema - reads standard input, and so does the prompt"),
+        (["generate", "--ebnf", "-"], "--ebnf - reads standard input, and so does the prompt"),
+        (["chat", "--schema", "-"], "--schema is '-', and standard input has the conversation"),
+        (["generate", "hi", "--open"], "--open is for JSON Schemas, and there is none"),
+        (["generate", "hi", "--regex", "a", "--annotate-format"], "--annotate-format is for"),
+        (["check", "--ebnf", 'root ::= "a"', "--dialect", "draft7"], "--dialect is for JSON"),
+        (["check"], "there is nothing to check; expected SCHEMA, --schema, --regex or --ebnf"),
+        (["check", "-", "-"], "SCHEMA and INSTANCE are both '-'"),
+        (["check", "--regex", "a", "b", "c"], "unexpected 'c'; beside --regex there is one"),
+        (["generate", "hi", "--schema", "true", "--dialect", "x"], 'dialect "x" is not known'),
+        (["generate", "hi", "--schema", "true", "--registry", "a"], "expected URI=FILE"),
         (["generate", "hi", "--ebnf", ""], "--ebnf is ''; expected the name of a file"),
         (["generate", "hi", "--schema", ""], "--schema is ''; expected the name of a file"),
         (["generate", "hi", "--regex", ""], "--regex is ''; expected a regular expression"),
@@ -248,6 +258,24 @@ def test_cut_off_has_its_own_exit_code(use: Any, capsys: Any) -> None:
     out, err = capsys.readouterr()
     assert out == "aaaa\n"
     assert err == ("maskwright: cut off after 4 tokens; raise --max-tokens to let the text end\n")
+
+
+def test_a_text_that_took_every_token_is_told(use: Any, capsys: Any) -> None:
+    use(*[b"a"] * 9)
+    assert main(["generate", "hi", "--regex", "a+", "--max-tokens", "4"]) == 0
+    assert capsys.readouterr() == (
+        "aaa\n",
+        "maskwright: the text took all 4 tokens; raise --max-tokens if it should be longer\n",
+    )
+
+
+def test_keywords_without_effect_are_told(use: Any, capsys: Any) -> None:
+    use(b'"', b"ab", b'"')
+    schema = '{"type": "string", "maxlength": 2, "title": "A", "requierd": []}'
+    assert main(["generate", "hi", "--schema", schema]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("maskwright: --schema: #/maxlength, #/requierd without effect; ")
+    assert err.count("\n") == 1
 
 
 def test_runtime_error(monkeypatch: Any, capsys: Any) -> None:

@@ -20,7 +20,7 @@ def test_numbers_beyond_a_double(
     monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Any, number: str, parsed: float | None
 ) -> None:
     script = [bytes((byte,)) for byte in number.encode()]
-    monkeypatch.setattr(session_module, "load", lambda _path: Session(ScriptedModel(script)))
+    monkeypatch.setattr(session_module, "load", lambda *_, **__: Session(ScriptedModel(script)))
     schema = tmp_path / "schema.json"
     schema.write_text('{"type": "number"}')
     assert main(["generate", "--json", "--schema", str(schema), "hi"]) == 0

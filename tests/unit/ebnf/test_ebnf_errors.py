@@ -134,7 +134,7 @@ def test_limit(
     text: str, options: dict[str, int], code: str, limit: str, value: int, message: str
 ) -> None:
     with pytest.raises(LimitExceededError) as caught:
-        compile_ebnf(text, **options)  # type: ignore[arg-type]
+        compile_ebnf(text, **options)  # type: ignore[arg-type]  # the fault
     error = caught.value
     assert (error.code, error.limit, error.value) == (code, limit, value)
     assert message in error.message

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from regex_ir_matcher import IrMatcher
 
-from maskwright import Grammar
+from maskwright import Grammar, GrammarCompiler, TokenizerInfo
 from maskwright.errors import (
     GrammarError,
     GrammarSyntaxError,
     LimitExceededError,
+    UnsatisfiableGrammarError,
     UnsupportedFeatureError,
 )
 from maskwright.frontends.regex import RegexLimits, lower
@@ -244,3 +245,15 @@ def test_lookaround_path_limit():
 def test_hostile_texts_end_in_an_error(pattern):
     with pytest.raises((GrammarSyntaxError, LimitExceededError)):
         lower(Builder(), pattern, search=True)
+
+
+def test_a_pattern_without_a_text_is_told_as_a_pattern():
+    tokenizer = TokenizerInfo([b"a", b"b", b""], stop_token_ids=2)
+    compiler = GrammarCompiler(tokenizer)
+    for pattern in ("(?=a)b", "c"):
+        with pytest.raises(UnsatisfiableGrammarError, match="matches the pattern; ") as caught:
+            compiler.compile_regex(pattern)
+        assert caught.value.code == "grammar-unsatisfiable"
+        assert "rule" not in str(caught.value)
+        with pytest.raises(UnsatisfiableGrammarError, match="matches the pattern"):
+            compiler.submit("regex", pattern).result()

@@ -73,7 +73,7 @@ def test_a_missing_library_is_named(byte_level_path, monkeypatch):
         info.encode("a")
     assert caught.value.code == "missing-dependency"
     assert "needs the package tokenizers" in str(caught.value)
-    assert "run pip install tokenizers" in str(caught.value)
+    assert 'run pip install "maskwright[huggingface]"' in str(caught.value)
 
 
 def test_a_file_that_its_library_refuses(tmp_path):

@@ -133,11 +133,14 @@ def test_sentencepiece_in_a_slow_tokenizer():
     [
         (lambda: TokenizerInfo.from_huggingface(5), "a builtins.int.*a fast tokenizer"),
         (lambda: TokenizerInfo.from_huggingface(None), "a builtins.NoneType"),
-        (lambda: TokenizerInfo.from_huggingface("gpt2"), "a builtins.str"),
         (lambda: TokenizerInfo.from_tiktoken(fast_tokenizer()), "expected a tiktoken.Encoding"),
         (lambda: TokenizerInfo.from_sentencepiece(encoding()), "SentencePieceProcessor: pass"),
         (lambda: TokenizerInfo.from_mistral_common(encoding()), "expected a MistralTokenizer"),
         (lambda: TokenizerInfo.from_llama_cpp("x.gguf"), "is a str; expected a llama_cpp.Llama"),
+        (
+            lambda: TokenizerInfo.from_huggingface("gpt2"),
+            r"is the text 'gpt2'; .* such as transformers\.AutoTokenizer\.from_pretrained",
+        ),
         (lambda: TokenizerInfo.from_llama_cpp(0), "is a int; expected a llama_cpp.Llama"),
     ],
 )

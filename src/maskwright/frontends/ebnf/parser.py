@@ -12,7 +12,6 @@ A choice of many plain, non-empty strings becomes one literal set.
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Final
 
@@ -25,6 +24,7 @@ from ...errors import (
 )
 from ...ir import Builder
 from ...ir.macros import BYTES_MACRO, MACRO_NAMES
+from . import faults
 from . import lexer as t
 from .escapes import decode_class, decode_string
 
@@ -35,12 +35,6 @@ MAX_NESTING_DEPTH: Final = 5_000
 MAX_SOURCE_LENGTH: Final = 64 * 2**20
 
 _MIN_LITERAL_SET: Final = 16
-_MAX_SUGGESTION_NAMES: Final = 2_000
-_RULE_OPTIONS = re.compile(
-    r"\[\s*(max_tokens|max_chars|capture|lazy|temperature|stop_capture)\s*[=,\]].{0,1000}?::=",
-    re.DOTALL,
-)
-_OPTIONS_END = re.compile(r"[^\n]{0,1000}?\]\s{0,100}::=")
 _ANY_CHARACTER: Final = ((0, 0x10FFFF),)
 
 
@@ -129,13 +123,7 @@ class _Parser:
         return GrammarSyntaxError(message, code=code, source=self.source, offset=offset)
 
     def unsupported(self, feature: str, code: str, offset: int) -> UnsupportedFeatureError:
-        return UnsupportedFeatureError(
-            f"{feature} is not supported in EBNF yet; rewrite the rule without it",
-            code=code,
-            feature=feature,
-            source=self.source,
-            offset=offset,
-        )
+        return faults.unsupported(self.source, feature, code, offset)
 
     # Rules ---------------------------------------------------------------------------------------
 
@@ -157,13 +145,7 @@ class _Parser:
 
     def _undefined_rule(self) -> GrammarSyntaxError:
         name, offset = next(iter(self.undefined.items()))
-        close: list[str] = []
-        if len(self.defined) <= _MAX_SUGGESTION_NAMES:
-            close = difflib.get_close_matches(name[:200], list(self.defined), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"add a rule {name} ::= ..."
-        if name.endswith(".") and name.rstrip(".") in self.defined:
-            hint = "write a space before a dot that stands for any character"
-        return self.error(f"rule {name!r} is not defined; {hint}", "ebnf-undefined-rule", offset)
+        return faults.undefined_rule(self.source, name, self.defined, offset)
 
     def _rule(self) -> None:
         index = self.index
@@ -194,7 +176,7 @@ class _Parser:
         if kind == t.ERROR:
             return self._bad_character()
         return self.error(
-            f"expected a rule, name ::= expression, but found {_shown(text)}",
+            f"expected a rule, name ::= expression, but found {faults.shown(text)}",
             "ebnf-expected-rule",
         )
 
@@ -206,20 +188,16 @@ class _Parser:
         kind, text = self.kinds[self.index], self.texts[self.index]
         if kind == t.WRONG_ARROW:
             return self._wrong_arrow()
-        found = "the end of the text" if kind == t.END else _shown(text)
+        found = "the end of the text" if kind == t.END else faults.shown(text)
         return self.error(
             f"expected ::= after the rule name {name!r}, but found {found}", "ebnf-expected-arrow"
         )
 
     def _rule_option(self, index: int) -> UnsupportedFeatureError | None:
         """Return the error for ``name[option...] ::=`` at the name token ``index``, if it is."""
-        end = self.offsets[index] + len(self.texts[index])
-        if self.kinds[index] != t.NAME or not self.source.startswith("[", end):
+        if self.kinds[index] != t.NAME:
             return None
-        found = _RULE_OPTIONS.match(self.source, end)
-        if found is None or not _OPTIONS_END.match(self.source, end):
-            return None
-        return self.unsupported(f"rule option {found[1]}", "ebnf-unsupported-rule-option", end + 1)
+        return faults.rule_option(self.source, self.offsets[index] + len(self.texts[index]))
 
     # Expressions ---------------------------------------------------------------------------------
 
@@ -396,10 +374,7 @@ class _Parser:
         raise self.unsupported("lookahead", "ebnf-unsupported-lookahead", self.offsets[self.index])
 
     def _wrong_arrow(self) -> GrammarSyntaxError:
-        text = self.texts[self.index]
-        return self.error(
-            f"wrong arrow {text!r}; a rule is written name ::= expression", "ebnf-wrong-arrow"
-        )
+        return faults.wrong_arrow(self.source, self.texts[self.index], self.offsets[self.index])
 
     def _unexpected_arrow(self, _items: list[int]) -> None:
         if self.kinds[self.index] == t.WRONG_ARROW:
@@ -413,32 +388,7 @@ class _Parser:
         )
 
     def _bad_character(self) -> GrammarSyntaxError:
-        text = self.texts[self.index]
-        if text == '"':
-            return self.error(
-                'this string is never closed; add a " in the same line (a line break is \\n)',
-                "ebnf-unterminated-string",
-            )
-        if text == "[":
-            return self.error(
-                "this class is never closed; add a ] in the same line (a line break is \\n)",
-                "ebnf-unterminated-class",
-            )
-        if text == "{":
-            return self.error(
-                "bad repetition; expected {n}, {n,m} or {n,} with decimal numbers",
-                "ebnf-bad-repetition",
-            )
-        hints = {
-            "'": "strings are written with double quotes",
-            "/": "alternatives are written with |, comments with #",
-            ";": "rules end without a mark, comments begin with #",
-            ",": "items of a sequence are separated by white space",
-            "]": 'write "]" for the character',
-            "}": 'write "}" for the character',
-        }
-        hint = hints.get(text, "expected a string, class, name, group, quantifier or |")
-        return self.error(f"unexpected {_shown(text)}; {hint}", "ebnf-unexpected-character")
+        return faults.bad_character(self.source, self.texts[self.index], self.offsets[self.index])
 
     def _fault(self, _items: list[int]) -> None:
         raise self._bad_character()
@@ -453,10 +403,3 @@ _HANDLERS: Final = {
     t.WRONG_ARROW: _Parser._unexpected_arrow,
     t.ERROR: _Parser._fault,
 }
-
-
-def _shown(text: str) -> str:
-    """Return a token's text for a message, clipped, with what does not print as U+XXXX."""
-    if len(text) == 1 and not text.isprintable():
-        return f"U+{ord(text):04X}"
-    return text if len(text) <= 40 else text[:40] + "..."

@@ -8,7 +8,7 @@ that is fixed. The dialect is described in ``scanner``; what Python and PCRE add
 it means one thing only (``(?P<n>...)``, ``(?#...)``, ``\A``, ``\z``, ``\Z``), else refused by name.
 For patterns of any dialect so is what ECMA-262 silently reads as something else than others do.
 Cost: linear in the pattern.
-Source: ECMA-262, "Patterns"; ES2025 modifiers ``(?i-s:...)``.
+Source: ECMA-262, "Patterns".
 """
 
 from __future__ import annotations
@@ -21,35 +21,20 @@ from . import ast, charset
 from .ast import Edge, Node
 from .captures import Frame, GroupNames
 from .classes import read_class
+from .modifiers import read_modifiers, refuse_foreign_group
+from .quantifiers import at_quantifier, nothing_to_repeat, read_quantifier
 from .scanner import Scanner
 
 if TYPE_CHECKING:
     from .limits import RegexLimits
 
 _PLAIN = re.compile(r"[^\\^$.|?*+()\[\]{}]+")
-_QUANTIFIER = re.compile(r"([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\}")
-_MODIFIERS = re.compile(r"\(\?([A-Za-z]*)(?:-([A-Za-z]*))?([:)])")
 _GROUP_NAME = re.compile(r"\(\?P?<([^>]*)>")
 _PYTHON_REFERENCE = re.compile(r"\(\?P=([^)]*)\)")
 _NAMED_REFERENCE = re.compile(r"<([^>]*)>")
 _NUMBER = re.compile(r"[1-9][0-9]*")
-_NUMBERED_CALL = re.compile(r"\(\?[+-]?[0-9]")
-_SIMPLE_COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _LOOKS = {"(?=": (False, False), "(?!": (False, True), "(?<=": (True, False), "(?<!": (True, True)}
 _OPEN_QUANTIFIER = re.compile(r"\{(,[0-9]*)\}")
-_FLAG_HINTS = {
-    "x": "take comments and free spacing out of the pattern",
-    "a": "\\d, \\w and \\b are about ASCII already",
-    "u": "\\d and \\w are about ASCII: write \\p{Nd} and [\\p{L}\\p{N}_]",
-}
-_FOREIGN_GROUPS = (
-    ("(?>", "atomic group", "an atomic group changes what matches; use (?:...)"),
-    ("(?|", "branch reset group", "use (?:...)"),
-    ("(?(", "conditional group", "write the cases as alternatives"),
-    ("(?P>", "recursion", "patterns cannot call groups; use a grammar"),
-    ("(?&", "recursion", "patterns cannot call groups; use a grammar"),
-    ("(?R", "recursion", "patterns cannot call groups; use a grammar"),
-)
 
 
 class ParsedPattern(NamedTuple):
@@ -148,7 +133,7 @@ class _Parser(Scanner):
             self._plain_special()
             return
         text, self.pos = match[0], match.end()
-        if len(text) > 1 and self._at_quantifier():
+        if len(text) > 1 and at_quantifier(self):
             text = text[:-1]
             self.pos -= 1
         if "i" in self.flags:
@@ -158,16 +143,11 @@ class _Parser(Scanner):
         self.frames[-1].items += items[:-1]
         self._atom(items[-1])
 
-    def _at_quantifier(self) -> bool:
-        return self.peek() in ("*", "+", "?", "{") and bool(
-            _QUANTIFIER.match(self.pattern, self.pos)
-        )
-
     def _plain_special(self) -> None:
         """One of ``* + ? { } ]`` where no quantifier can stand."""
         char = self.peek()
-        if self._at_quantifier():
-            self._nothing_to_repeat()
+        if at_quantifier(self):
+            nothing_to_repeat(self)
         match = _OPEN_QUANTIFIER.match(self.pattern, self.pos)
         if match and self.any_dialect:
             self.unsupported(
@@ -180,13 +160,6 @@ class _Parser(Scanner):
             self.fail("unescaped-bracket", f"write \\{char} for a literal {char}", self.pos)
         self.pos += 1
         self._atom(self._character(ord(char)))
-
-    def _nothing_to_repeat(self) -> None:
-        self.fail(
-            "nothing-to-repeat",
-            f"there is nothing that {self.peek()} could repeat; escape it to match it literally",
-            self.pos,
-        )
 
     def _character(self, code_point: int) -> Node:
         ranges = ((code_point, code_point),)
@@ -286,8 +259,8 @@ class _Parser(Scanner):
         self._no_quantifier()
 
     def _no_quantifier(self) -> None:
-        if self._at_quantifier():
-            self._nothing_to_repeat()
+        if at_quantifier(self):
+            nothing_to_repeat(self)
 
     # Groups
 
@@ -343,40 +316,9 @@ class _Parser(Scanner):
                 self.fail("unterminated-group", "this comment has no closing )", start)
             self.pos = end + 1
             return
-        for opener, feature, advice in _FOREIGN_GROUPS:
-            if pattern.startswith(opener, start):
-                self.unsupported(feature, f"{opener}...) is not supported: {advice}", start)
-        if _NUMBERED_CALL.match(pattern, start):
-            self.unsupported("recursion", "patterns cannot call groups; use a grammar", start)
-        self._open_modifiers()
-
-    def _open_modifiers(self) -> None:
-        start = self.pos
-        match = _MODIFIERS.match(self.pattern, start)
-        if match is None or match[0] in ("(?-:", "(?)", "(?-)"):
-            self.fail(
-                "bad-group",
-                "expected (?:...), (?=...), (?!...), (?<=...), (?<!...), (?<name>...) or (?i:...)",
-                start,
-            )
-        added, removed = match[1], match[2] or ""
-        letters = added + removed
-        for letter in letters:
-            if letter not in "ims":
-                hint = _FLAG_HINTS.get(letter, "use i, m, s")
-                self.unsupported("inline flag", f"there is no inline flag {letter}; {hint}", start)
-        if len(set(letters)) < len(letters):
-            self.fail("bad-flag", f"a flag stands twice in {match[0]}", start)
-        flags = (self.flags | set(added)) - set(removed)
-        if match[3] != ":":
-            part = "the part it is for" if start else "the whole pattern"
-            self.fail(
-                "inline-flags",
-                f"{match[0]} is no valid syntax in ECMA-262; write (?{match[0][2:-1]}:...) around "
-                f"{part}",
-                start,
-            )
-        self._push("group", len(match[0]))
+        refuse_foreign_group(self)
+        flags, length = read_modifiers(self, self.flags)
+        self._push("group", length)
         self.flags = flags
 
     def _bar(self) -> None:
@@ -414,12 +356,12 @@ class _Parser(Scanner):
             self.num_anchors += 1
         else:
             self.has_lookaround = True
-        if not self._at_quantifier():
+        if not at_quantifier(self):
             self.frames[-1].items.append(node)
         elif behind or not self.legacy:
-            self._nothing_to_repeat()
+            nothing_to_repeat(self)
         else:
-            minimum, _ = self._quantifier()
+            minimum, _ = read_quantifier(self, self.limits.max_repeat)
             # Repeated, it asks the same again; an iteration that is empty may be left out.
             self.frames[-1].items.append(node if minimum else ast.EMPTY)
 
@@ -428,57 +370,14 @@ class _Parser(Scanner):
     def _atom(self, node: Node, fixed: dict[int, str] | None = None) -> None:
         """Add an atom, and the quantifier that may follow it."""
         frame = self.frames[-1]
-        if self._at_quantifier():
-            minimum, maximum = self._quantifier()
+        if at_quantifier(self):
+            minimum, maximum = read_quantifier(self, self.limits.max_repeat)
             node = ast.repeat(node, minimum, maximum)
             if not minimum:
                 fixed = None
         frame.items.append(node)
         if fixed:
             frame.fixed.update(fixed)
-
-    def _quantifier(self) -> tuple[int, int | None]:
-        start = self.pos
-        match = _QUANTIFIER.match(self.pattern, start)
-        if match is None:
-            raise AssertionError("caller checks that a quantifier is here")
-        self.pos = match.end()
-        if match[1]:
-            counts = _SIMPLE_COUNTS[match[1]]
-        else:
-            minimum = self._count(match[2], start)
-            maximum: int | None = minimum
-            if match[3]:
-                maximum = self._count(match[4], start) if match[4] else None
-            if maximum is not None and maximum < minimum:
-                self.fail("reversed-quantifier", f"{match[0]} has its bounds reversed", start)
-            counts = minimum, maximum
-        if self.peek() == "?":  # lazy: the same language
-            self.pos += 1
-        elif self.peek() == "+":
-            self.unsupported(
-                "possessive quantifier",
-                f"{match[0]}+ changes what matches; use {match[0]}",
-                start,
-            )
-        if self._at_quantifier():
-            self._nothing_to_repeat()
-        return counts
-
-    def _count(self, digits: str, start: int) -> int:
-        digits = digits.lstrip("0") or "0"
-        limit = self.limits.max_repeat
-        if len(digits) > 20 or int(digits) > limit:
-            raise LimitExceededError(
-                f"the repeat count {digits[:40]} is more than max_repeat = {limit}; use a smaller "
-                "count, or leave the upper one out for no bound",
-                code="regex-repeat-count",
-                limit="max_repeat",
-                value=limit,
-                source=self.pattern,
-                offset=start,
-            )
-        return int(digits)
 
 
 _DOT = ast.Chars(charset.complement(charset.LINE_TERMINATORS))

@@ -1,7 +1,7 @@
-"""Why an instance may not go on with a member: for `maskwright check`.
+"""Why an instance may not go on as it does: for `maskwright check`.
 
 Idea: the same schema is compiled with the option that could be the reason, and where the instance
-gets beyond the member's name then, that was it. Otherwise the object that stands at that place in
+gets further then, that was it. Otherwise, for a member, the object that stands at that place in
 the schema is asked for ``additionalProperties``.
 """
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     Compile = Callable[..., CompiledGrammar]
 
 _SPACE: Final = " \t\n\r"
+_LIFTED: Final = (
+    ("any_whitespace", True, 'spacing is one space after "," and ":"; --any-whitespace lifts that'),
+    ("number_spelling", "any", "numbers are not spelled so; --number-spelling any lifts that"),
+)
+"""Options that admit more spellings of the same value, and what is said if one of them does."""
 
 
 class _Member(NamedTuple):
@@ -38,7 +43,7 @@ class _Member(NamedTuple):
 def reason_of_refusal(
     schema: str, instance: str, found: Mismatch, compile_schema: Compile, options: Mapping[str, Any]
 ) -> str:
-    """Say why a member is refused; empty where something else is, or nothing is known.
+    """Say why an instance is refused; empty where nothing is known.
 
     Args:
         schema: The schema's JSON text.
@@ -47,6 +52,17 @@ def reason_of_refusal(
         compile_schema: Compiles the schema with options.
         options: Those that it was compiled with.
     """
+
+    def gets_to(offset: int, **changed: Any) -> bool:
+        try:
+            compiled = compile_schema(schema, **{**options, **changed})
+        except MaskwrightError:  # another limit, perhaps
+            return False
+        return _gets_to(compiled, instance, offset)
+
+    for option, value, reason in _LIFTED:
+        if options[option] != value and gets_to(found.offset + 1, **{option: value}):
+            return reason
     member = _member_at(instance, found.offset)
     if member is None:
         return ""
@@ -54,24 +70,20 @@ def reason_of_refusal(
     if member.name in member.before:
         return f"the member {name} stands there twice"
 
-    def is_passed(**changed: bool) -> bool:
-        try:
-            compiled = compile_schema(schema, **{**options, **changed})
-        except MaskwrightError:  # another limit, perhaps
-            return False
-        return _gets_to(compiled, instance, member.end)
+    def is_passed(**changed: Any) -> bool:
+        return gets_to(member.end, **changed)
 
-    if not options["any_order"] and is_passed(any_order=True):
+    if not options.get("any_order", False) and is_passed(any_order=True):
         return (
             f'the member {name} is not the next one in the order that "properties" declares; '
             "--any-order lifts that"
         )
-    if options["strict_mode"] and is_passed(strict_mode=False):
+    if options.get("strict_mode", True) and is_passed(strict_mode=False):
         return (
             f'"properties" does not declare the member {name}, and strict mode admits no others; '
             'declare it, or admit others with "additionalProperties": true or --open'
         )
-    place = _closed_at(parse_json(schema), found.pointer)
+    place = _closed_at(parse_json(schema), found.pointer or "#")
     if place is None:
         return f"no member {name} is admitted there"
     return (
