@@ -96,10 +96,23 @@ Target RepeatFamily::resume(StateId state, Reg count, SetId /*accepted*/, Reg /*
 void RepeatFamily::mask_key(StateId state, Reg count, const RegisterPool& /*regs*/, KeyWords& key) {
   const RepeatRule& repeat = rule(state);
   const uint32_t clip = store_.max_advance();
-  const uint32_t least = std::max(repeat.min, 1U);
   key.push_back(state);
-  key.push_back(std::min(least - std::min(count, least), clip));
+  key.push_back(std::min(left_to_least(repeat, count), clip));
   key.push_back(repeat.max == kUnbounded ? clip : std::min(repeat.max - count, clip));
+}
+
+bool RepeatFamily::far_key(StateId state, Reg count, KeyWords& key, uint32_t& room) {
+  const RepeatRule& repeat = rule(state);
+  if (repeat.max == kUnbounded || body(store_.content(state)[0]).read_here) return false;
+  key.push_back(state);
+  key.push_back(std::min(left_to_least(repeat, count), store_.max_advance()));
+  room = repeat.max - count;
+  return true;
+}
+
+void RepeatFamily::watch(StateId state, Reg count) {
+  watched_ = &rule(state);
+  highest_ = count;
 }
 
 }  // namespace maskwright

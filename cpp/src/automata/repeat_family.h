@@ -8,6 +8,7 @@
 // State: [repeat index, state of the body's frame]; kDead between two iterations.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
@@ -44,6 +45,17 @@ class RepeatFamily final : public Family {
   Target resume(StateId state, Reg count, SetId accepted, Reg returned,
                 RegisterPool& regs) override;
   void mask_key(StateId state, Reg count, const RegisterPool& regs, KeyWords& key) override;
+
+  // A repeat whose body is called asks of its maximum only whether a count has come to it. So what
+  // a walk finds is the same for all counts of one key that stay below the maximum as far as they
+  // go up in it (mask/mask_store_counts.cpp).
+  //
+  // Appends that key and sets how far the count is from the maximum; false for other states.
+  bool far_key(StateId state, Reg count, KeyWords& key, uint32_t& room);
+  // Begins to watch the counts of the state's repeat.
+  void watch(StateId state, Reg count);
+  // The highest one seen, or kUnbounded if one met the maximum.
+  uint32_t highest() const { return highest_; }
   std::size_t memory_bytes() const { return heap_bytes(bodies_); }
 
  private:
@@ -58,8 +70,14 @@ class RepeatFamily final : public Family {
   const RepeatRule& rule(StateId state) const { return nfa_.repeats[store_.content(state)[0]]; }
   StateId state(uint32_t repeat, StateId inner);
   bool is_between(StateId state) const { return store_.content(state)[1] == kDead; }
-  static bool may_go_on(const RepeatRule& repeat, Reg count) {
-    return repeat.max == kUnbounded || count < repeat.max;
+  bool may_go_on(const RepeatRule& repeat, Reg count) {
+    const bool below = repeat.max == kUnbounded || count < repeat.max;
+    if (&repeat == watched_) highest_ = below ? std::max(highest_, count) : kUnbounded;
+    return below;
+  }
+  static uint32_t left_to_least(const RepeatRule& repeat, Reg count) {
+    const uint32_t least = std::max(repeat.min, 1U);
+    return least - std::min(count, least);
   }
   static Reg next(const RepeatRule& repeat, Reg count);
   Body body(uint32_t repeat);
@@ -69,6 +87,8 @@ class RepeatFamily final : public Family {
   const Nfa& nfa_;
   Hooks hooks_;
   std::unordered_map<uint32_t, Body> bodies_;  // by repeat
+  const RepeatRule* watched_ = nullptr;
+  uint32_t highest_ = 0;
 };
 
 }  // namespace maskwright

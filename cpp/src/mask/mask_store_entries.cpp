@@ -104,7 +104,12 @@ uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Aren
   }
   const uint32_t escapes_id = entries_[parent].escapes;
   const uint32_t key = keys_.intern(words, escapes_id + 1).id;
-  if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
+  if (const uint32_t known = known_entry(key); known != kMissing) return known;
+  if (const uint32_t far = far_entry(after, escapes_id, arena); far != kMissing) {
+    set_entry(key, far);
+    return far;
+  }
+  if (!walk) return kMissing;
   walk_->begin();
   bool shared = begin_child_key(kChildTag, escapes_id);
   for (Config& config : after) {
@@ -123,7 +128,9 @@ uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Aren
         if (after[set].state != kDead) walk_->start_in(std::move(at), after[set]);
       });
   walk_->walk_starts();
-  return keep(key, shared, {kChildTag, escapes_id, after});
+  const uint32_t entry = keep(key, shared, {kChildTag, escapes_id, after});
+  keep_far(entry);
+  return entry;
 }
 
 // Below the root frame nothing follows: the tokens that end exactly where it returned. Those of
@@ -235,7 +242,7 @@ std::size_t MaskStore::memory_bytes() const {
           : heap_block(sizeof(*numbers_)) + heap_bytes(numbers_->positions, numbers_->ids);
   const std::size_t start = start_mask_ == nullptr ? 0 : start_mask_->memory_bytes();
   return counters_.memory_bytes + unused + own + numbers + start +
-         heap_bytes(escape_lists_, keys_, entry_of_key_, runner_) + heap::hash_table(texts_) +
+         heap_bytes(escape_lists_, keys_, entry_of_key_, far_keys_, far_, runner_) + heap::hash_table(texts_) +
          heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
          heap_bytes(key_words_, after_, marked_, shared_key_, local_lists_) + walk_->memory_bytes();
 }

@@ -8,7 +8,8 @@
 // What makes it short: a state that reads free text takes the words of the text as one bitmap and
 // walks the residue (trie/token_classes.h); a subtree of such text is taken at once; whitespace
 // that changes nothing is a loop, and what follows it is the same behind every run; behind a
-// quotation mark that begins a token, any JSON text is a list of words; where listed texts are read
+// quotation mark that begins a token, any JSON text is a list of words, and behind a space any free
+// text is a bitmap and a residue again; where listed texts are read
 // the nodes are known but for which of these are allowed (listed_texts.h). Of a node with many
 // children only those are looked at whose bytes the state reads. Where one configuration starts at
 // many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
@@ -201,7 +202,7 @@ class MaskWalk {
   template <typename Path>
   void follow(const Path& path, Below below, uint32_t top);
   void follow_subtree(uint32_t node, uint32_t level);
-  void follow_residue(const Residue& residue, uint32_t level);
+  void follow_residue(const Residue& residue, uint32_t level, uint32_t first = 0);
   void begin_below(Depth& from, Below below);
   template <typename Path>
   bool next_place(const Path& path, Depth& from, Place& place) const;
@@ -215,6 +216,7 @@ class MaskWalk {
   // Ways to be done with a subtree at once; false if they don't apply.
   bool follow_spaces(const Depth& depth, uint32_t node);
   bool follow_quoted(const Depth& depth, uint32_t node, uint32_t level);
+  bool follow_words_behind_space(const Depth& depth, uint32_t level);
   bool take_free_run(const Depth& depth, uint32_t node);
   bool take_closings(const Depth& depth, uint32_t node);
   bool reads_back(const Depth& depth);

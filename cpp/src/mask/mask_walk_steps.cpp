@@ -21,14 +21,17 @@ struct MaskWalk::TriePath {
   const Vocabulary& vocabulary;
 
   static uint32_t node(uint32_t at) { return at; }
+  bool is_gate(uint32_t node) const { return node == vocabulary.space_node(); }
   uint32_t behind(uint32_t at) const { return vocabulary.next(at); }
   Below below(uint32_t at) const { return {at + 1, behind(at), vocabulary.children(at)}; }
 };
 
 struct MaskWalk::ResiduePath {
   const Residue& residue;
+  uint32_t first = 0;  // the node of the whole trie that is its root
 
-  uint32_t node(uint32_t at) const { return residue.nodes[at]; }
+  uint32_t node(uint32_t at) const { return first + residue.nodes[at]; }
+  bool is_gate(uint32_t node) const { return residue.gate != 0 && node == residue.gate; }
   uint32_t behind(uint32_t at) const { return residue.next[at]; }
   Below below(uint32_t at) const { return {at + 1, behind(at), nullptr}; }
 };
@@ -38,9 +41,9 @@ void MaskWalk::follow_subtree(uint32_t node, uint32_t level) {
   follow(path, path.below(node), level);
 }
 
-void MaskWalk::follow_residue(const Residue& residue, uint32_t level) {
+void MaskWalk::follow_residue(const Residue& residue, uint32_t level, uint32_t first) {
   const auto size = static_cast<uint32_t>(residue.nodes.size());
-  follow(ResiduePath{residue}, {0, size, nullptr}, level);
+  follow(ResiduePath{residue, first}, {0, size, nullptr}, level);
 }
 
 template <typename Path>
@@ -57,10 +60,16 @@ void MaskWalk::follow(const Path& path, Below below, uint32_t top) {
     const uint32_t node = path.node(place.at);
     const bool joined = next_start_ < starts_.size() && joins(node);
     const Below next = path.below(place.at);
+    const bool gate = path.is_gate(node);
     const bool deeper = place.edge != nullptr && !joined
-                            ? step(*place.edge, node, level, next.empty())
+                            ? step(*place.edge, node, level, next.empty() && !gate)
                             : step_set(node, level, joined);
-    if (deeper && !next.empty()) begin_below(levels_[++level], next);
+    if (!deeper) continue;
+    if (!gate) {
+      if (!next.empty()) begin_below(levels_[++level], next);
+    } else if (!follow_words_behind_space(levels_[level + 1], level + 1)) {
+      follow_subtree(node, level + 1);
+    }
   }
 }
 
@@ -207,6 +216,27 @@ bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node, uint32_t level) 
   if (length < vocabulary_.max_token_length()) return false;
   for (const uint32_t token : vocabulary_.classes().quoted_words()) allow(token);
   follow_residue(*residue, level);
+  return true;
+}
+
+// Behind the space that begins a token: if free text may follow, its words and a walk of the others.
+bool MaskWalk::follow_words_behind_space(const Depth& depth, uint32_t level) {
+  if (!depth.single || !starts_.empty() || !store_.shortcuts().token_classes) return false;
+  if ((store_.state(depth.config.state).flags & kAccepts) != 0 && !alone_) return false;
+  uint32_t length = 0;
+  const FreeRun run = free_run(depth.config, length);
+  if (!run.others_known || run.text.empty()) return false;
+  const TokenClasses& classes = vocabulary_.behind_space()->classes();
+  const auto residue = classes.residue(run.others, run.other_codes);
+  if (residue == nullptr) return false;
+  const auto words = classes.words(run.text, length);
+  if (words == nullptr) return false;
+  for (std::size_t i = 0; i < words->size(); ++i) {
+    if ((*words)[i] == 0) continue;
+    found_[i] |= (*words)[i];
+    touched_[i / 64] |= uint64_t{1} << i % 64;
+  }
+  follow_residue(*residue, level, vocabulary_.space_node());
   return true;
 }
 

@@ -75,7 +75,10 @@ TokenClasses::~TokenClasses() = default;
 
 uint32_t TokenClasses::code_class(std::span<const CodeRange> ranges) const {
   const std::lock_guard lock(mutex_);
-  return code_classes_->intern(ranges);
+  const uint32_t id = code_classes_->intern(ranges);
+  // The same numbers behind a space.
+  if (const Vocabulary* rest = vocabulary_.behind_space()) rest->classes().code_class(ranges);
+  return id;
 }
 
 void TokenClasses::build_bitmaps() {
@@ -131,6 +134,7 @@ void TokenClasses::build_ways() {
     path[depth] = path[depth - 1];
     path[depth].add(vocabulary_.byte(node));
     bytes[node] |= path[depth];
+    if (is_behind_gate(node)) bytes[node].remove(' ');
     bytes[node].each([&](uint8_t byte) { ++count[byte]; });
   }
   way_begin_.assign(1, 0);
@@ -305,8 +309,17 @@ std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes,
     add(std::span(ways_).subspan(way_begin_[byte],
                                  way_begin_[std::size_t{byte} + 1] - way_begin_[byte]));
   });
+  const bool gated = bytes.has(' ') && vocabulary_.behind_space() != nullptr;
+  if (gated) std::erase_if(nodes, [&](uint32_t node) { return is_behind_gate(node); });
   if (nodes.size() > limit) return nullptr;
-  return std::make_shared<const Residue>(with_next(std::move(nodes)));
+  Residue residue = with_next(std::move(nodes));
+  if (gated) residue.gate = vocabulary_.space_node();
+  return std::make_shared<const Residue>(std::move(residue));
+}
+
+bool TokenClasses::is_behind_gate(uint32_t node) const {
+  const uint32_t gate = vocabulary_.space_node();
+  return gate != Vocabulary::kNoNode && node > gate && node < vocabulary_.next(gate);
 }
 
 Residue TokenClasses::with_next(std::vector<uint32_t> nodes) const {

@@ -54,7 +54,29 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
   build_children();
   build_subtrees();
   find_names();
+  find_space();
   classes_ = std::make_unique<const TokenClasses>(*this);
+}
+
+Vocabulary::Vocabulary(const Vocabulary& whole, uint32_t space_node)
+    : tokens_(whole.tokens_.size()),
+      ordinary_(tokens_.size(), false),
+      vocab_size_(whole.vocab_size_) {
+  for (const uint32_t id : whole.tokens_below(space_node)) {
+    tokens_[id] = whole.tokens_[id].substr(1);
+    ordinary_[id] = true;
+  }
+  build_trie();
+  build_children();
+  build_subtrees();
+  classes_ = std::make_unique<const TokenClasses>(*this);
+}
+
+void Vocabulary::find_space() {
+  const uint32_t node = child(0, ' ');
+  if (node == kNoNode || next(node) - node <= num_nodes() / kManyWords) return;
+  space_node_ = node;
+  behind_space_.reset(new Vocabulary(*this, node));
 }
 
 void Vocabulary::build_trie() {
@@ -201,6 +223,7 @@ std::size_t Vocabulary::memory_bytes() const {
                       (depths_.capacity() + subtree_index_.capacity() + token_ids_.capacity()) * 4;
   total += (quoted_.capacity() + escaped_ends_.capacity()) * sizeof(std::string);
   total += subtrees_.capacity() * sizeof(Subtree) + classes_->memory_bytes();
+  if (behind_space_ != nullptr) total += behind_space_->memory_bytes();
   for (const std::string& token : tokens_) {
     total += sizeof(std::string) + (token.capacity() > 15 ? token.capacity() + 1 : 0);
   }

@@ -9,7 +9,8 @@
 // is mask_walk.h.
 //
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
-// counters far from their bounds share entries. A state that reads free text takes the words of the
+// counters far from their bounds share entries, and those of repeats as far as a walk has counted up
+// (mask_store_counts.cpp). A state that reads free text takes the words of the
 // text as one bitmap and walks the residue only (trie/token_classes.h). What follows equal escapes
 // is one entry, wherever the escapes come from. What families leave out of keys although it decides
 // is put right at the end: a *guarded* configuration, or a *suspect*, refuses some trie nodes that
@@ -129,6 +130,8 @@ class MaskStore {
   uint32_t child_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
   uint32_t resumed_entry(uint32_t parent, const Arena::Node& node, Arena& arena, bool walk);
   uint32_t last_entry(uint32_t parent, bool walk);
+  uint32_t far_entry(std::span<const Config> configs, uint32_t escapes, Arena& arena);
+  void keep_far(uint32_t entry);
   static void render(const Entry& entry, std::span<uint32_t> row, bool& blank);
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
   StackRef joined(const Level& level, Arena& arena);
@@ -171,6 +174,15 @@ class MaskStore {
   WordInterner keys_;  // tag 0: root entries; tag n + 1: what follows escape list n; others:
                        // what follows an entry in a caller
   std::vector<uint32_t> entry_of_key_;
+  // Walks in which a count went up by `rise` and met no maximum.
+  struct Far {
+    uint32_t entry, rise;
+    std::size_t memory_bytes() const { return 0; }
+  };
+  WordInterner far_keys_;
+  std::unordered_map<uint32_t, Far> far_;  // by key
+  uint32_t far_key_ = kMissing;            // of the walk under way
+  uint32_t far_count_ = 0;                 // where it began
   StablePool<Entry> entries_;
   std::unordered_set<const void*> texts_;  // of all entries that are not shared
   std::shared_ptr<SharedMasks> shared_;

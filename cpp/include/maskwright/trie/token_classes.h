@@ -37,6 +37,8 @@ class Vocabulary;
 struct Residue {
   std::vector<uint32_t> nodes;
   std::vector<uint32_t> next;  // index of the first node behind the subtree of nodes[i]
+  // Vocabulary::space_node() if all below that is part of it, but not among the nodes.
+  uint32_t gate = 0;
 };
 
 // What is below a node whose byte is JSON whitespace.
@@ -66,7 +68,8 @@ class TokenClasses {
   // tokens that the class misses beyond ASCII are too many.
   std::shared_ptr<const Bitmap> words(const TextClass& text, uint32_t max_code_points) const;
   // The way to all tokens with one of the bytes, or one of the code points of a code_class();
-  // nothing if that is so much of the trie that a walk of the whole is as good.
+  // nothing if that is so much of the trie that a walk of the whole is as good. If the space is
+  // one of them, tokens that begin with it are behind the gate.
   std::shared_ptr<const Residue> residue(const ByteSet& bytes, uint32_t codes) const;
   // TokenTexts.
   uint32_t code_class(std::span<const CodeRange> ranges) const;
@@ -110,6 +113,7 @@ class TokenClasses {
   void build_closings();
   void build_spaces();
   Residue with_next(std::vector<uint32_t> nodes) const;
+  bool is_behind_gate(uint32_t node) const;
   std::span<uint32_t> block(std::size_t index) {
     return std::span(blocks_).subspan(index * words_, words_);
   }

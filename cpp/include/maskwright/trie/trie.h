@@ -112,10 +112,18 @@ class Vocabulary final : public TokenTexts {
   bool begin_name(std::string_view text) const override { return first_names_.may_be(text); }
   bool pass_names() const override { return pass_names_; }
   const TokenClasses& classes() const { return *classes_; }
+
+  // Half of a vocabulary are words behind a space. Where so many tokens begin with one: its node,
+  // and what follows it as a vocabulary of its own (of the classes, and no names). That one has the
+  // same ids, and its node n is node space_node() + n here. Else kNoNode and null.
+  uint32_t space_node() const { return space_node_; }
+  const Vocabulary* behind_space() const { return behind_space_.get(); }
   std::size_t memory_bytes() const;
 
  private:
+  Vocabulary(const Vocabulary& whole, uint32_t space_node);  // behind_space()
   static constexpr uint32_t kSmallSubtree = 4;  // nodes below which a subtree is not described
+  static constexpr uint32_t kManyWords = 16;    // of so many nodes more than one is behind a space
 
   // What a walk reads of every node it comes by.
   struct Node {
@@ -130,6 +138,7 @@ class Vocabulary final : public TokenTexts {
     return {token_ids_.data() + range.begin, range.end - range.begin};
   }
   void build_trie();
+  void find_space();
   void build_children();
   void build_subtrees();
   void find_names();
@@ -162,6 +171,8 @@ class Vocabulary final : public TokenTexts {
   Beginnings next_names_;                  // behind a comma
   Beginnings first_names_;                 // behind a brace
   bool pass_names_ = false;
+  uint32_t space_node_ = kNoNode;
+  std::unique_ptr<const Vocabulary> behind_space_;
   std::unique_ptr<const TokenClasses> classes_;
 };
 
