@@ -163,12 +163,15 @@ constexpr const char* kMaskIdDoc =
     R"(Return the id of the mask that `fill_next_token_bitmask` would write.
 
 The row of ``compiled_grammar.mask_table`` with this id is that mask, bit for bit. Equal masks have
-equal ids, whichever grammar of the compiler they are of. Costs less than a mask where a text has
-been at a place like this before. Python's global lock is released where that takes longer.
+equal ids, whichever grammar of the compiler they are of, and whatever is left of a token budget.
+Costs less than a mask where a text has been at a place like this before; where the mask depends on
+more of the text (near the end of a budget, for unique items, in a vocabulary where not every byte
+is a token) it is made, and looked up by its words. Python's global lock is released where that
+takes longer.
 
 Returns:
-    The id; -1 if the mask has none, since it depends on more of the text than such masks do, or the
-    table is full: use `fill_next_token_bitmask` for this step.
+    The id; -1 if the mask has none, since the table is full: use `fill_next_token_bitmask` for this
+    step. Masks that depend on more of the text are kept in the first half of the table only.
 
 Raises:
     MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).

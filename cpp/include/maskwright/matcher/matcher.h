@@ -49,8 +49,8 @@ class Matcher {
   // kNone, which says that no token can follow.
   Fill fill_bitmask(std::span<uint32_t> row, bool walk);
   // The id, in the grammar's table, of the mask that fill_bitmask() writes (mask_id.cpp); kNoMaskId
-  // if it has none, which can change only with the step. None (only with `walk` false) where
-  // fill_bitmask() says kCold. Raises kMatcher as it does, but maybe only there if there is no id.
+  // if the table has no room for it. None (only with `walk` false) where fill_bitmask() says kCold.
+  // Raises kMatcher as it does.
   std::optional<MaskId> mask_id(bool walk);
   // Raises kMatcher if fewer steps were taken.
   void rollback(uint64_t steps);
@@ -187,8 +187,13 @@ class Matcher {
   bool read(std::string_view text, ConfigSet& out);
   // The configurations after a token, not closed; empty if it is refused.
   void read_token(uint32_t token, ConfigSet& out);
-  // The mask is what the mask store composes of entries, and the stop tokens, and nothing else.
-  bool is_composed() const { return !tokens_.needs_search() && now().left == kUnbounded; }
+  // The mask is what the mask store composes of entries, and the stop tokens, and nothing else, as
+  // far as can be said at once.
+  bool is_composed(bool walk) {
+    return !tokens_.needs_search() && (now().left == kUnbounded || is_far_from_end(walk));
+  }
+  bool is_far_from_end(bool walk);
+  std::optional<MaskId> find_mask_id(bool walk);
   void append_stops(std::vector<uint32_t>& key) const;
   [[noreturn]] static void terminated();
 
