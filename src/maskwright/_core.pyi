@@ -297,6 +297,9 @@ class ByteLedger:
     @property
     def bytes(self) -> int: ...
 
+    def set_limit(self, bytes: int) -> None:
+        """What grammars may take that drop their masks rather than take more."""
+
 class SharedMasks:
     """Masks that the grammars of a vocabulary share, up to a limit."""
 
@@ -352,7 +355,7 @@ class CompiledGrammar:
 
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: frames, states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: frames, states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
         """
 
 class StopFlag:
@@ -439,6 +442,24 @@ class Matcher:
 
     def recent_text(self, max_bytes: int) -> bytes:
         """The last bytes accepted, none from before a token that is no text."""
+
+    @property
+    def refused_token(self) -> int | None:
+        """The last token if accept_token() refused it, since the last step."""
+
+    def surroundings(self) -> list[str]:
+        """
+        Names of rules and kinds of JSON values that the text is in, the innermost first.
+        """
+
+    def next_bytes(self) -> bytes:
+        """The bytes that may come next, ascending, whatever the tokens are."""
+
+    def num_readable(self, text: bytes) -> int:
+        """How many bytes of the text may come next, likewise."""
+
+    def may_read_symbol(self) -> bool:
+        """A token may come next that is no text."""
 
     def min_tokens_to_finish(self) -> int:
         """So many tokens complete the text for sure. Releases the GIL."""

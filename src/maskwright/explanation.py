@@ -3,7 +3,7 @@
 Idea: a matcher over single bytes reads the text until it refuses one. From there the allowed bytes
 are followed as long as they are few, which spells out keys, constants and punctuation; where many
 are allowed, the place is described. For a text of JSON the place is told as a JSON pointer too.
-Cost: linear in the text; at most `_MAX_STEPS` masks for the alternatives.
+Cost: linear in the text; at most `_MAX_STEPS` places for the alternatives.
 """
 
 from __future__ import annotations
@@ -13,16 +13,22 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .errors import locate
 from .matcher import GrammarMatcher
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
+    from . import _core
     from .compiled_grammar import CompiledGrammar
 
-__all__ = ["Mismatch", "byte_tokenizer_info", "find_mismatch"]
+__all__ = [
+    "Mismatch",
+    "alternatives",
+    "byte_tokenizer_info",
+    "ends_in_string",
+    "find_mismatch",
+    "pointer_of",
+]
 
 _BYTES = 256
 _MAX_ALTERNATIVES = 8
@@ -96,28 +102,30 @@ def find_mismatch(compiled: CompiledGrammar, text: str) -> Mismatch | None:
         offset,
         line,
         column,
-        _pointer(text[:offset]),
+        pointer_of(text[:offset]),
         text[offset : offset + _MAX_FOUND].partition("\n")[0],
-        _alternatives(matcher, inside=_ends_in_string(text[:offset])),
+        alternatives(
+            matcher._core,  # noqa: SLF001  of this package
+            inside=ends_in_string(text[:offset]),
+        ),
     )
 
 
-def _allowed(matcher: GrammarMatcher, mask: np.ndarray) -> list[int]:
-    matcher.fill_next_token_bitmask(mask)
-    bits = np.unpackbits(mask.view(np.uint8), bitorder="little")
-    return [int(byte) for byte in bits[: _BYTES + 1].nonzero()[0]]
+def _allowed(core: _core.Matcher) -> list[int]:
+    """Return the bytes that may come next, and `_BYTES` where the text may end."""
+    following = [b for b in core.next_bytes() if core.fork().accept_bytes(bytes((b,)))]
+    return following + [_BYTES] * core.is_completed()
 
 
-def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
+def alternatives(core: _core.Matcher, *, inside: bool) -> tuple[str, ...]:
     """Return some texts that may come next, each to the end of the string or of the token."""
-    mask = np.zeros((1, (_BYTES + 32) // 32), dtype=np.int32)
-    waiting: list[tuple[GrammarMatcher, bytes]] = [(matcher, b"")]
+    waiting: list[tuple[_core.Matcher, bytes]] = [(core, b"")]
     found: list[str] = []
     for _ in range(_MAX_STEPS):
         if not waiting or len(found) >= _MAX_ALTERNATIVES:
             break
         here, text = waiting.pop(0)
-        allowed = [byte for byte in _allowed(here, mask) if byte not in _WHITESPACE]
+        allowed = [byte for byte in _allowed(here) if byte not in _WHITESPACE]
         if len(allowed) > 1 and _ESCAPE in allowed:
             allowed.remove(_ESCAPE)  # another way to write the same
         if text and (_is_whole(text, inside=inside) or len(text) >= _MAX_LENGTH):
@@ -131,7 +139,7 @@ def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
                 found.append(_shown(text) or "the end of the text")
                 continue
             fork = here.fork()
-            fork.accept_token(byte)
+            fork.accept_bytes(bytes((byte,)))
             waiting.append((fork, text + bytes((byte,))))
     if waiting and found and len(found) < _MAX_ALTERNATIVES:
         found.append("...")
@@ -145,7 +153,8 @@ def _is_whole(text: bytes, *, inside: bool) -> bool:
     return text[-1:] in (b"}", b"]", b"[", b"{", b",", b":")
 
 
-def _ends_in_string(text: str) -> bool:
+def ends_in_string(text: str) -> bool:
+    """Return whether a prefix of JSON text ends inside a string."""
     at = 0
     while (at := text.find('"', at)) >= 0:
         end = _string_end(text, at)
@@ -167,7 +176,7 @@ def _described(allowed: list[int]) -> str:
     return f"... (one of {letters})" if letters else "..."
 
 
-def _pointer(text: str) -> str:
+def pointer_of(text: str) -> str:
     """Return the JSON pointer of the value that a prefix of JSON text ends in."""
     path: list[str | int | None] = []  # None: before or within a key
     key: str | None = None

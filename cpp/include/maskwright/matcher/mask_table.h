@@ -73,6 +73,11 @@ class MaskIds {
   std::optional<MaskId> find(std::span<const uint32_t> key) const;
   // Remembers the id of a mask, in the table or none, for a key that decides the mask.
   MaskId keep(std::span<const uint32_t> key, std::span<const uint32_t> mask);
+  // Keys may mean other masks from now on.
+  void forget() {
+    keys_ = {};
+    ids_ = {};
+  }
   std::size_t size() const { return ids_.size(); }
   std::size_t memory_bytes() const { return heap_bytes(keys_, ids_); }
 

@@ -95,6 +95,19 @@ class Matcher {
   // The last bytes accepted, none from before a token that is no text.
   std::string recent_text(std::size_t max_bytes) const;
 
+  // For people (explain.cpp). Nothing changes.
+  // The last token if accept_token() refused it, here.
+  std::optional<int64_t> refused_token() const { return refused_; }
+  // What the text is in, the innermost first: names of rules, and kinds of JSON values in words
+  // with spaces, which no rule has in its name. Of an ambiguous text not all.
+  std::vector<std::string> surroundings() const;
+  // The bytes that may come next, ascending, whatever the budget and the tokens are.
+  std::vector<uint8_t> next_bytes() const;
+  // How many bytes of the text may come next, likewise.
+  std::size_t num_readable(std::string_view text);
+  // A token may come next that is no text.
+  bool may_read_symbol() const;
+
   const std::vector<uint32_t>& stop_token_ids() const { return tokens_.stop_ids(); }
   const CompiledGrammar& grammar() const { return *grammar_; }
 
@@ -180,6 +193,7 @@ class Matcher {
   bool fill_texts(std::span<uint32_t> row, bool walk);
   // What the public calls do under the mutex. fill: kNone after termination, where they raise.
   bool accept(int64_t token);
+  bool accept_or_note(int64_t token);
   bool accept_text(std::string_view text);
   Fill fill(std::span<uint32_t> row, bool walk);
   void take_back(uint64_t steps);
@@ -241,6 +255,7 @@ class Matcher {
   uint32_t token_budget_ = kUnbounded;
   bool endless_names_ = true;  // TokenReader::spells_endless_names(), where it matters
   uint32_t step_ = 0;
+  std::optional<int64_t> refused_;  // since the last step
 };
 
 // Compiles, and checks once that the vocabulary's tokens can spell a text. Raises what the
