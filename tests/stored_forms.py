@@ -55,6 +55,7 @@ class StoredStart:
 class MaskSection:
     """The last part of a stored form with masks."""
 
+    form: int
     version: bytes
     texts: list[list[int]]
     lists: list[list[int]]
@@ -65,8 +66,8 @@ class MaskSection:
     def split(with_masks: bytes, without: bytes, mask_words: int) -> MaskSection:
         """Read the section of a form, of which the form without masks is known."""
         data = with_masks[len(without) :]
-        size = int.from_bytes(data[:4], "little")
-        words = iter(struct.unpack(f"<{(len(data) - 4 - size) // 4}I", data[4 + size :]))
+        form, size = struct.unpack("<2I", data[:8])
+        words = iter(struct.unpack(f"<{(len(data) - 8 - size) // 4}I", data[8 + size :]))
 
         def take(count: int) -> list[int]:
             return [next(words) for _ in range(count)]
@@ -89,7 +90,7 @@ class MaskSection:
             bitmap = take(mask_words) if dense else None
             start = StoredStart(completed, bitmap, [] if dense else counted())
         assert next(words, None) is None
-        return MaskSection(data[4 : 4 + size], texts, lists, masks, start)
+        return MaskSection(form, data[8 : 8 + size], texts, lists, masks, start)
 
     def joined(self, without: bytes) -> bytes:
         """The form with this section."""
@@ -106,7 +107,8 @@ class MaskSection:
         if self.start is not None:
             words += [self.start.completed, int(self.start.dense is not None)]
             words += self.start.dense or [len(self.start.ids), *self.start.ids]
-        section = struct.pack(f"<I{len(self.version)}s", len(self.version), self.version)
+        size = len(self.version)
+        section = struct.pack(f"<2I{size}s", self.form, size, self.version)
         section += struct.pack(f"<{len(words)}I", *words)
         header = without[:12] + (2).to_bytes(4, "little") + without[16:]
         return sealed(header, without[HEADER.size :] + section)

@@ -1,5 +1,6 @@
 #include "maskwright/batch/batch.h"
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,6 +83,17 @@ void fill(Batch& batch, nb::handle matchers, nb::handle bitmask, nb::handle indi
   const Bitmask out(bitmask, list.max_words());
   const auto rows = row_list(indices, list, out.rows.count, "the bitmask has");
   without_gil([&] { batch.fill(list.matchers(), rows, out.rows); });
+}
+
+// Returns how many have none.
+std::size_t mask_ids(Batch& batch, nb::handle matchers, nb::handle mask_ids, nb::handle indices,
+                     const std::shared_ptr<maskwright::MaskTable>& table) {
+  const MatcherList list(matchers);
+  const MaskIdArray out(mask_ids);
+  const auto rows = row_list(indices, list, static_cast<int64_t>(out.size()), "mask_ids has");
+  const auto ids = without_gil([&] { return batch.mask_ids(list.matchers(), table.get()); });
+  for (std::size_t i = 0; i < ids.size(); ++i) out.set(rows[i], ids[i]);
+  return static_cast<std::size_t>(std::ranges::count(ids, maskwright::kNoMaskId));
 }
 
 // --- draft trees --------------------------------------------------------------------------------
@@ -214,6 +227,9 @@ void register_batch(nb::module_& m) {
       .def("renew", &Batch::renew, "For a child after fork().")
       .def("fill", &fill, nb::arg("matchers").none(), nb::arg("bitmask").none(),
            nb::arg("indices").none())
+      .def("mask_ids", &mask_ids, nb::arg("matchers").none(), nb::arg("mask_ids").none(),
+           nb::arg("indices").none(), nb::arg("mask_table").none(),
+           "Write the ids of the matchers' masks in the table; return how many have none.")
       .def("traverse", &traverse_batch, nb::arg("matchers").none(),
            nb::arg("retrieve_next_token").none(), nb::arg("retrieve_next_sibling").none(),
            nb::arg("draft_tokens").none(), nb::arg("bitmask").none(), nb::arg("indices").none(),

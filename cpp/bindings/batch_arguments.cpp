@@ -195,8 +195,8 @@ IntegerArray::IntegerArray(nb::handle object, const char* what)
   if (ndim() != 1 && ndim() != 2) refuse("draft-tree-shape", "one or two dimensions");
   rows_ = ndim() == 1 ? 1 : static_cast<int64_t>(array_.shape(0));
   columns_ = array_.shape(ndim() - 1);
-  values_.resize(array_.size());
   if (!is_contiguous(array_)) refuse("draft-tree-strides", "a contiguous array");
+  values_.resize(array_.size());  // which take memory, as the array does
   if (!read(array_, values_)) refuse("draft-tree-dtype", "integers of 8 to 64 bits");
 }
 
@@ -225,5 +225,29 @@ TemperatureArray::TemperatureArray(nb::handle object, std::size_t needed)
   if (array_.shape(0) > 1 && array_.stride(0) == 0) {
     bad_array("temperatures-strides", "temperatures", facts_of(array_),
               "elements that do not overlap");
+  }
+}
+
+// --- mask ids -----------------------------------------------------------------------------------
+
+MaskIdArray::MaskIdArray(nb::handle object) : array_(writable_cpu_array(object, "mask_ids")) {
+  const auto refuse = [&](const char* code, const char* expected) {
+    bad_array(code, "mask_ids", facts_of(array_), expected);
+  };
+  if (array_.dtype() != nb::dtype<int32_t>() && array_.dtype() != nb::dtype<int64_t>()) {
+    refuse("mask-ids-dtype", "int32 or int64");
+  }
+  if (array_.ndim() != 1) refuse("mask-ids-shape", "1-D, an element for each row");
+  if (array_.shape(0) > 1 && array_.stride(0) == 0) {
+    refuse("mask-ids-strides", "elements that do not overlap");
+  }
+}
+
+void MaskIdArray::set(int64_t index, maskwright::MaskId id) const {
+  const int64_t at = index * array_.stride(0);
+  if (array_.dtype() == nb::dtype<int32_t>()) {
+    static_cast<int32_t*>(array_.data())[at] = id;
+  } else {
+    static_cast<int64_t*>(array_.data())[at] = id;
   }
 }

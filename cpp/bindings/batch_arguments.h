@@ -102,3 +102,14 @@ class TemperatureArray {
  private:
   Array array_;
 };
+
+// A writable int32 or int64 array, 1-D.
+class MaskIdArray {
+ public:
+  explicit MaskIdArray(nanobind::handle object);
+  std::size_t size() const { return array_.shape(0); }
+  void set(int64_t index, maskwright::MaskId id) const;
+
+ private:
+  Array array_;
+};

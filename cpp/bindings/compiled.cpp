@@ -51,6 +51,7 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
   result["budget_searches"] = counts.budget_searches;
   result["budget_walks"] = counts.budget_walks;
   result["budget_work"] = counts.budget_work;
+  result["mask_drops"] = counts.mask_drops;
   result["masks"] = counts.masks.entries;
   result["shared_masks"] = counts.masks.shared;
   result["mask_bytes"] = counts.masks.memory_bytes;
@@ -88,7 +89,9 @@ void register_compiled(nb::module_& m) {
       m, "ByteLedger",
       "Memory of what is charged to it: compiled grammars, or masks that they share.")
       .def(nb::init<>())
-      .def_prop_ro("bytes", &ByteLedger::bytes);
+      .def_prop_ro("bytes", &ByteLedger::bytes)
+      .def("set_limit", &ByteLedger::set_limit, nb::arg("bytes"),
+           "What grammars may take that drop their masks rather than take more.");
   nb::class_<SharedMasks>(m, "SharedMasks",
                           "Masks that the grammars of a vocabulary share, up to a limit.")
       .def(
@@ -127,9 +130,8 @@ void register_compiled(nb::module_& m) {
            "For tests: the work that a mask under a budget may take at most.")
       .def("counters", &counters,
            "Counts of what was built so far: frames, states, rows, positions, searched_places, "
-           "budget_searches, budget_walks, budget_work, masks, shared_masks, mask_bytes, "
-           "cold_walks, "
-           "visited_nodes.");
+           "budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, mask_bytes, "
+           "cold_walks, visited_nodes.");
   nb::class_<StopFlag>(m, "StopFlag",
                        "Stops compile() in another thread, which raises CancelledError then.")
       .def(nb::init<>())

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -163,12 +164,15 @@ constexpr const char* kMaskIdDoc =
     R"(Return the id of the mask that `fill_next_token_bitmask` would write.
 
 The row of ``compiled_grammar.mask_table`` with this id is that mask, bit for bit. Equal masks have
-equal ids, whichever grammar of the compiler they are of. Costs less than a mask where a text has
-been at a place like this before. Python's global lock is released where that takes longer.
+equal ids, whichever grammar of the compiler they are of, and whatever is left of a token budget.
+Costs less than a mask where a text has been at a place like this before; where the mask depends on
+more of the text (near the end of a budget, for unique items, in a vocabulary where not every byte
+is a token) it is made, and looked up by its words. Python's global lock is released where that
+takes longer.
 
 Returns:
-    The id; -1 if the mask has none, since it depends on more of the text than such masks do, or the
-    table is full: use `fill_next_token_bitmask` for this step.
+    The id; -1 if the mask has none, since the table is full: use `fill_next_token_bitmask` for this
+    step. Masks that depend on more of the text are kept in the first half of the table only.
 
 Raises:
     MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
@@ -229,6 +233,23 @@ void register_matcher(nb::module_& m) {
           Held(), nb::arg("ahead"), "The longest token at each place, as far as there is one.")
       .def("recent_text", &recent_text, Held(), nb::arg("max_bytes"),
            "The last bytes accepted, none from before a token that is no text.")
+      .def_prop_ro("refused_token", &Matcher::refused_token,
+                   "The last token if accept_token() refused it, since the last step.")
+      .def("surroundings", &Matcher::surroundings, Held(),
+           "Names of rules and kinds of JSON values that the text is in, the innermost first.")
+      .def(
+          "next_bytes",
+          [](const Matcher& matcher) {
+            const std::vector<uint8_t> bytes = matcher.next_bytes();
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          Held(), "The bytes that may come next, ascending, whatever the tokens are.")
+      .def(
+          "num_readable",
+          [](Matcher& matcher, const nb::bytes& text) { return matcher.num_readable(view(text)); },
+          Held(), nb::arg("text"), "How many bytes of the text may come next, likewise.")
+      .def("may_read_symbol", &Matcher::may_read_symbol, Held(),
+           "A token may come next that is no text.")
       .def("min_tokens_to_finish", &Matcher::min_tokens_to_finish,
            nb::call_guard<nb::gil_scoped_release>(),
            "So many tokens complete the text for sure. Releases the GIL.")

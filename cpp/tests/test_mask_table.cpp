@@ -56,3 +56,19 @@ TEST_CASE("masks without words have an id as well") {
   CHECK(table.id_of({}) == 0);
   CHECK(table.size() == 1);
 }
+
+TEST_CASE("masks of one text are kept in half of the room") {
+  MaskTable all(2, 10000);
+  uint32_t most = 0;
+  while (all.id_of(std::vector<uint32_t>{most, 1}) != kNoMaskId) ++most;
+  MaskTable table(2, 10000);
+  uint32_t kept = 0;
+  constexpr auto kHalf = MaskTable::Room::kHalf;
+  while (table.id_of(std::vector<uint32_t>{kept, 1}, kHalf) != kNoMaskId) ++kept;
+  CHECK(kept == most / 2);
+  for (uint32_t i = kept; i < most; ++i) {
+    CHECK(table.id_of(std::vector<uint32_t>{i, 1}) == static_cast<maskwright::MaskId>(i));
+    CHECK(table.id_of(std::vector<uint32_t>{i, 1}, kHalf) == static_cast<maskwright::MaskId>(i));
+  }
+  CHECK(table.id_of(std::vector<uint32_t>{most, 1}) == kNoMaskId);
+}

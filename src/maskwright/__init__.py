@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         UnsatisfiableGrammarError,
         UnsupportedFeatureError,
     )
+    from .explain import Explanation, Refusal
     from .grammar import Grammar
     from .matcher import GrammarMatcher
     from .tokenizer_info import TokenizerInfo, VocabType
@@ -68,6 +69,7 @@ __all__ = [
     "DeserializeVersionError",
     "DiskCacheError",
     "DraftTreeError",
+    "Explanation",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -82,6 +84,7 @@ __all__ = [
     "MaskwrightError",
     "MatcherError",
     "MissingDependencyError",
+    "Refusal",
     "TokenizerError",
     "TokenizerInfo",
     "UnsatisfiableGrammarError",
@@ -139,6 +142,8 @@ _MODULES = {
     "TokenizerError": "errors",
     "UnsatisfiableGrammarError": "errors",
     "UnsupportedFeatureError": "errors",
+    "Explanation": "explain",
+    "Refusal": "explain",
     "Grammar": "grammar",
     "GrammarMatcher": "matcher",
     "TokenizerInfo": "tokenizer_info",

@@ -297,6 +297,9 @@ class ByteLedger:
     @property
     def bytes(self) -> int: ...
 
+    def set_limit(self, bytes: int) -> None:
+        """What grammars may take that drop their masks rather than take more."""
+
 class SharedMasks:
     """Masks that the grammars of a vocabulary share, up to a limit."""
 
@@ -352,7 +355,7 @@ class CompiledGrammar:
 
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: frames, states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: frames, states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
         """
 
 class StopFlag:
@@ -440,6 +443,24 @@ class Matcher:
     def recent_text(self, max_bytes: int) -> bytes:
         """The last bytes accepted, none from before a token that is no text."""
 
+    @property
+    def refused_token(self) -> int | None:
+        """The last token if accept_token() refused it, since the last step."""
+
+    def surroundings(self) -> list[str]:
+        """
+        Names of rules and kinds of JSON values that the text is in, the innermost first.
+        """
+
+    def next_bytes(self) -> bytes:
+        """The bytes that may come next, ascending, whatever the tokens are."""
+
+    def num_readable(self, text: bytes) -> int:
+        """How many bytes of the text may come next, likewise."""
+
+    def may_read_symbol(self) -> bool:
+        """A token may come next that is no text."""
+
     def min_tokens_to_finish(self) -> int:
         """So many tokens complete the text for sure. Releases the GIL."""
 
@@ -519,12 +540,15 @@ class MatcherBase:
         Return the id of the mask that `fill_next_token_bitmask` would write.
 
         The row of ``compiled_grammar.mask_table`` with this id is that mask, bit for bit. Equal masks have
-        equal ids, whichever grammar of the compiler they are of. Costs less than a mask where a text has
-        been at a place like this before. Python's global lock is released where that takes longer.
+        equal ids, whichever grammar of the compiler they are of, and whatever is left of a token budget.
+        Costs less than a mask where a text has been at a place like this before; where the mask depends on
+        more of the text (near the end of a budget, for unique items, in a vocabulary where not every byte
+        is a token) it is made, and looked up by its words. Python's global lock is released where that
+        takes longer.
 
         Returns:
-            The id; -1 if the mask has none, since it depends on more of the text than such masks do, or the
-            table is full: use `fill_next_token_bitmask` for this step.
+            The id; -1 if the mask has none, since the table is full: use `fill_next_token_bitmask` for this
+            step. Masks that depend on more of the text are kept in the first half of the table only.
 
         Raises:
             MatcherError: The matcher is terminated, so no token can follow (``matcher-terminated``).
@@ -583,6 +607,11 @@ class Batch:
         """For a child after fork()."""
 
     def fill(self, matchers: object | None, bitmask: object | None, indices: object | None) -> None: ...
+
+    def mask_ids(self, matchers: object | None, mask_ids: object | None, indices: object | None, mask_table: MaskTable | None) -> int:
+        """
+        Write the ids of the matchers' masks in the table; return how many have none.
+        """
 
     def traverse(self, matchers: object | None, retrieve_next_token: object | None, retrieve_next_sibling: object | None, draft_tokens: object | None, bitmask: object | None, indices: object | None, root_positions: object | None) -> list[bool]: ...
 

@@ -19,6 +19,7 @@ from .forks import renew_in_children
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .compiler import MaskTable
     from .matcher import GrammarMatcher
 
 __all__ = ["BatchGrammarMatcher"]
@@ -101,6 +102,57 @@ class BatchGrammarMatcher:
         self._core.fill(matchers, bitmask, indices)
         if debug_print:
             _logger.debug("batch_fill_next_token_bitmask(indices=%s)", indices)
+
+    def batch_next_mask_id(
+        self,
+        matchers: Iterable[GrammarMatcher],
+        mask_ids: Any,
+        indices: Iterable[int] | None = None,
+        *,
+        mask_table: MaskTable | None = None,
+    ) -> int:
+        """Write for each matcher the id of the mask that a fill would write.
+
+        As `GrammarMatcher.next_mask_id` does.
+
+        Args:
+            matchers: None of them terminated.
+            mask_ids: int32 or int64 array of one dimension on the CPU, with an element for each
+                row; numpy, torch, or any object with DLPack or a buffer. Written in place; elements
+                of nobody stay untouched.
+            indices: The element of each matcher; None: 0, 1, 2, ...
+            mask_table: The table that the ids are to be of. Matchers whose grammar has another
+                one, as after `GrammarCompiler.clear_cache`, get -1. None: all must have the same.
+
+        Returns:
+            How many of the matchers got -1: their rows are to be filled.
+
+        Raises:
+            BatchError: As for `batch_fill_next_token_bitmask`; or they have several tables and
+                ``mask_table`` is None (``batch-mask-tables``).
+            BitmaskError: The array has the wrong dtype, shape, strides or device
+                (``mask-ids-dtype``, ``mask-ids-shape``, ``mask-ids-strides``, ...).
+            MatcherError: One of the matchers is terminated (``matcher-terminated``).
+            TypeError: ``mask_table`` is no `MaskTable`.
+
+        Example:
+            >>> import numpy as np
+            >>> from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
+            >>> info = TokenizerInfo(["a", "b", "</s>"], stop_token_ids=2)
+            >>> compiler = GrammarCompiler(info)
+            >>> matchers = [GrammarMatcher(compiler.compile_regex(regex)) for regex in ("a", "ab")]
+            >>> ids = np.full(3, -1, dtype=np.int32)
+            >>> BatchGrammarMatcher().batch_next_mask_id(matchers, ids, indices=[2, 0])
+            0
+            >>> ids.tolist()
+            [0, -1, 0]
+        """
+        if mask_table is not None and not isinstance(mask_table, _core.MaskTable):
+            raise TypeError(
+                f"mask_table is a {type(mask_table).__name__}; expected a MaskTable, as "
+                "GrammarCompiler.mask_table is"
+            )
+        return self._core.mask_ids(matchers, mask_ids, indices, mask_table)
 
     @staticmethod
     def batch_accept_token(

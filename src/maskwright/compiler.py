@@ -343,7 +343,7 @@ class GrammarCompiler:
         ``detached_bytes`` of `stats`.
         """
         past = self._cache.clear()
-        self._past.add(past.generation)
+        self._past.add(past.generation, self._cache.limit_bytes)
         if len(past) > _FREED_AT_ONCE:
             with suppress(RuntimeError):  # no thread: freed in this one
                 self._pool.submit(past.free)

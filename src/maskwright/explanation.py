@@ -4,7 +4,7 @@ Idea: a matcher over single bytes reads the text until it refuses one. From ther
 are followed as long as they are few, which spells out keys, constants and punctuation; where many
 are allowed, the place is described. For a text of JSON the place is told as a JSON pointer too; in
 another text only what is the one way on is followed, since there a loop is as good as a key.
-Cost: linear in the text; at most `_MAX_STEPS` masks for the alternatives.
+Cost: linear in the text; at most `_MAX_STEPS` places for the alternatives.
 """
 
 from __future__ import annotations
@@ -14,16 +14,22 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .errors import locate
 from .matcher import GrammarMatcher
 from .tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
+    from . import _core
     from .compiled_grammar import CompiledGrammar
 
-__all__ = ["Mismatch", "byte_tokenizer_info", "find_mismatch"]
+__all__ = [
+    "Mismatch",
+    "alternatives",
+    "byte_tokenizer_info",
+    "ends_in_string",
+    "find_mismatch",
+    "pointer_of",
+]
 
 _BYTES = 256
 _MAX_ALTERNATIVES = 8
@@ -98,30 +104,29 @@ def find_mismatch(compiled: CompiledGrammar, text: str, *, is_json: bool = True)
         offset,
         line,
         column,
-        _pointer(text[:offset]) if is_json else None,
+        pointer_of(text[:offset]) if is_json else None,
         text[offset : offset + _MAX_FOUND].partition("\n")[0],
-        _alternatives(matcher, inside=_ends_in_string(text[:offset]))
+        alternatives(matcher._core, inside=ends_in_string(text[:offset]))  # noqa: SLF001  of this package
         if is_json
-        else _next_texts(matcher),
+        else _next_texts(matcher._core),  # noqa: SLF001  of this package
     )
 
 
-def _allowed(matcher: GrammarMatcher, mask: np.ndarray) -> list[int]:
-    matcher.fill_next_token_bitmask(mask)
-    bits = np.unpackbits(mask.view(np.uint8), bitorder="little")
-    return [int(byte) for byte in bits[: _BYTES + 1].nonzero()[0]]
+def _allowed(core: _core.Matcher) -> list[int]:
+    """Return the bytes that may come next, and `_BYTES` where the text may end."""
+    following = [b for b in core.next_bytes() if core.fork().accept_bytes(bytes((b,)))]
+    return following + [_BYTES] * core.is_completed()
 
 
-def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
+def alternatives(core: _core.Matcher, *, inside: bool) -> tuple[str, ...]:
     """Return some texts that may come next, each to the end of the string or of the token."""
-    mask = np.zeros((1, (_BYTES + 32) // 32), dtype=np.int32)
-    waiting: list[tuple[GrammarMatcher, bytes]] = [(matcher, b"")]
+    waiting: list[tuple[_core.Matcher, bytes]] = [(core, b"")]
     found: list[str] = []
     for _ in range(_MAX_STEPS):
         if not waiting or len(found) >= _MAX_ALTERNATIVES:
             break
         here, text = waiting.pop(0)
-        allowed = _allowed(here, mask)
+        allowed = _allowed(here)
         allowed = [byte for byte in allowed if byte not in _WHITESPACE] or allowed
         if len(allowed) > 1 and _ESCAPE in allowed:
             allowed.remove(_ESCAPE)  # another way to write the same
@@ -136,27 +141,26 @@ def _alternatives(matcher: GrammarMatcher, *, inside: bool) -> tuple[str, ...]:
                 found.append(_shown(text) or "the end of the text")
                 continue
             fork = here.fork()
-            fork.accept_token(byte)
+            fork.accept_bytes(bytes((byte,)))
             waiting.append((fork, text + bytes((byte,))))
     if waiting and found and len(found) < _MAX_ALTERNATIVES:
         found.append("...")
     return tuple(dict.fromkeys(found))
 
 
-def _next_texts(matcher: GrammarMatcher) -> tuple[str, ...]:
+def _next_texts(core: _core.Matcher) -> tuple[str, ...]:
     """Return what may come next: each byte, with what must follow it."""
-    mask = np.zeros((1, (_BYTES + 32) // 32), dtype=np.int32)
-    first = _allowed(matcher, mask)
+    first = _allowed(core)
     if len(first) > _FEW:
         return (_described(first),)
     found = []
     for byte in first:
-        here, text = matcher.fork(), b""
+        here, text = core.fork(), b""
         allowed = [byte]
         while len(allowed) == 1 and allowed != [_BYTES] and len(text) < _MAX_LENGTH:
-            here.accept_token(allowed[0])
+            here.accept_bytes(bytes(allowed))
             text += bytes(allowed)
-            allowed = _allowed(here, mask)
+            allowed = _allowed(here)
         found.append(_shown(text) or "the end of the text")
     return tuple(found)
 
@@ -168,7 +172,8 @@ def _is_whole(text: bytes, *, inside: bool) -> bool:
     return text[-1:] in (b"}", b"]", b"[", b"{", b",", b":")
 
 
-def _ends_in_string(text: str) -> bool:
+def ends_in_string(text: str) -> bool:
+    """Return whether a prefix of JSON text ends inside a string."""
     at = 0
     while (at := text.find('"', at)) >= 0:
         end = _string_end(text, at)
@@ -190,7 +195,7 @@ def _described(allowed: list[int]) -> str:
     return f"... (one of {letters})" if letters else "..."
 
 
-def _pointer(text: str) -> str:
+def pointer_of(text: str) -> str:
     """Return the JSON pointer of the value that a prefix of JSON text ends in."""
     path: list[str | int | None] = []  # None: before or within a key
     key: str | None = None

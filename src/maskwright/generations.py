@@ -61,8 +61,15 @@ class PastGenerations:
     def __init__(self) -> None:
         self._ledgers: list[_core.ByteLedger] = []
 
-    def add(self, past: Generation) -> None:
-        """Count a generation from now on, and no longer those of which nothing is left."""
+    def add(self, past: Generation, limit_bytes: int) -> None:
+        """Count a generation from now on, and no longer those of which nothing is left.
+
+        Args:
+            past: The generation.
+            limit_bytes: Its grammars drop their masks rather than take more; -1: no limit.
+        """
+        if limit_bytes >= 0:
+            past.ledger.set_limit(limit_bytes)
         for ledger in tuple(self._ledgers):
             if ledger.bytes == 0:
                 with suppress(ValueError):  # another thread was faster

@@ -104,6 +104,43 @@ struct RulesMachine::Impl final : Family {
   bool is_plain(uint32_t callee) const { return callee < kTargetTag && !nfa.is_repeat(callee); }
   bool is_nullable(uint32_t callee) const { return callee < kTargetTag && nfa.nullable[callee]; }
 
+  // The rule of a position; its edges stay inside it, and some of them lead to its end. kNone if
+  // that is far away.
+  uint32_t rule_of(Position from) {
+    constexpr std::size_t kMaxVisited = 4096;
+    std::vector<Position> seen{from};
+    ++epoch;
+    mark[from] = epoch;
+    for (std::size_t i = 0; i < seen.size() && i < kMaxVisited; ++i) {
+      const Nfa::Node& node = nfa.nodes[seen[i]];
+      if (node.ends_rule != kNone) return node.ends_rule;
+      const auto visit = [&](Position p) {
+        if (mark[p] != epoch) seen.push_back(p);
+        mark[p] = epoch;
+      };
+      std::ranges::for_each(node.empty, visit);
+      for (const ByteEdge& edge : node.bytes) visit(edge.target);
+      for (const CallEdge& edge : node.calls) visit(edge.target);
+      for (const TokenSetEdge& edge : node.tokens) visit(edge.target);
+    }
+    return kNone;
+  }
+
+  std::vector<uint32_t> rules_of(StateId state) {
+    constexpr std::size_t kMaxPlaces = 16;
+    std::vector<uint32_t> rules;
+    const auto add = [&](uint32_t rule) {  // bodies of repeats have no name
+      if (rule < num_rules && std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
+    };
+    if (store.state(state).family != FamilyId::kRules) return rules;
+    const auto content = store.content(state);
+    for (const Position p : content.subspan(2, std::min(content.size() - 2, kMaxPlaces))) {
+      add(rule_of(p));
+    }
+    std::ranges::for_each(store.set(frames[content[0]].callees), add);
+    return rules;
+  }
+
   bool frame_returns(uint32_t frame, uint32_t rule) const {
     return std::ranges::binary_search(store.set(frames[frame].callees), rule);
   }
@@ -508,6 +545,8 @@ StateId RulesMachine::compose_tails(StateId upper, StateId lower) {
 }
 
 RulesMachine::Caller RulesMachine::caller(StateId state) { return impl_->callers.get(state); }
+
+std::vector<uint32_t> RulesMachine::rules_of(StateId state) const { return impl_->rules_of(state); }
 
 std::span<const RulesMachine::TokenEdge> RulesMachine::token_edges(StateId state) {
   return impl_->token_edges(state);

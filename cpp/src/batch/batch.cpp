@@ -105,6 +105,21 @@ void check_can_go_on(const Groups& groups, Matchers matchers) {
   });
 }
 
+// The table of all matchers; null if there are none.
+const MaskTable* table_of(Matchers matchers) {
+  const MaskTable* table = nullptr;
+  for (std::size_t i = 0; i < matchers.size(); ++i) {
+    const MaskTable* own = matchers[i]->grammar().mask_table().get();
+    if (table == nullptr) table = own;
+    if (table == own) continue;
+    throw Error(ErrorKind::kBatch, "batch-mask-tables",
+                "matcher 0 and " + nth(i) +
+                    " have different mask tables, as grammars from before and after clear_cache() "
+                    "have; pass mask_table, and matchers of other tables get -1");
+  }
+  return table;
+}
+
 // Has workers join if the rest of the items will take long enough, to judge by those done.
 void enlist_if_worth(WorkerPool::Crew& crew, Clock::time_point began, std::size_t done,
                      std::size_t items) {
@@ -191,7 +206,9 @@ void roll_back(Matchers matchers, std::span<const int64_t> steps) {
 }
 
 void check_rows(std::span<const int64_t> rows, int64_t count, const char* what) {
-  std::vector<uint32_t> taken(static_cast<std::size_t>(count), 0);  // index + 1
+  // By hash, since there may be any number of rows that have no words.
+  constexpr std::size_t kFree = 0;
+  std::vector<std::size_t> slots(std::bit_ceil(2 * rows.size() + 1), kFree);  // index + 1
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] < 0 || rows[i] >= count) {
       throw Error(ErrorKind::kBatch, "batch-index",
@@ -201,13 +218,15 @@ void check_rows(std::span<const int64_t> rows, int64_t count, const char* what) 
                                   : std::to_string(count) + (count == 1 ? " row" : " rows") +
                                         "; pass indices from 0 to " + std::to_string(count - 1)));
     }
-    uint32_t& other = taken[static_cast<std::size_t>(rows[i])];
-    if (other != 0) {
+    auto slot = static_cast<std::size_t>(rows[i]);
+    for (; slots[slot & (slots.size() - 1)] != kFree; ++slot) {
+      const std::size_t other = slots[slot & (slots.size() - 1)] - 1;
+      if (rows[other] != rows[i]) continue;
       throw Error(ErrorKind::kBatch, "batch-index-twice",
-                  "index " + std::to_string(rows[i]) + " is given for " + nth(other - 1) + " and " +
+                  "index " + std::to_string(rows[i]) + " is given for " + nth(other) + " and " +
                       nth(i) + "; each needs a row of its own");
     }
-    other = static_cast<uint32_t>(i + 1);
+    slots[slot & (slots.size() - 1)] = i + 1;
   }
 }
 
@@ -233,6 +252,27 @@ void Batch::fill(Matchers matchers, std::span<const int64_t> rows, const Bitmask
     });
     enlist_if_worth(crew, began, g + 1, groups.size());
   });
+}
+
+std::vector<MaskId> Batch::mask_ids(Matchers matchers, const MaskTable* table) {
+  const Groups groups(matchers);
+  if (table == nullptr) table = table_of(matchers);
+  check_can_go_on(groups, matchers);
+  std::vector<MaskId> ids(matchers.size(), kNoMaskId);
+  const auto began = Clock::now();
+  pool_->execute(groups.size(), [&](std::size_t g, WorkerPool::Crew& crew) {
+    if (matchers[groups[g].front()]->grammar().mask_table().get() != table) return;
+    for_each_held(groups[g], matchers, [&](std::size_t i, const HeldMatcher& matcher) {
+      auto id = matcher.mask_id(false);
+      if (!id.has_value()) {
+        crew.enlist();
+        id = matcher.mask_id(true);
+      }
+      ids[i] = *id;
+    });
+    enlist_if_worth(crew, began, g + 1, groups.size());
+  });
+  return ids;
 }
 
 std::vector<uint8_t> Batch::traverse(Matchers matchers, std::span<const Draft> drafts,

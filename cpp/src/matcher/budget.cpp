@@ -98,6 +98,16 @@ bool Matcher::fits_behind(std::string_view text, Step& cost) {
   return left.has_value() && facts.fits(cost.place, *left);
 }
 
+// What is left is known to fit behind any token. With `walk` false no text is read for that.
+bool Matcher::is_far_from_end(bool walk) {
+  const Step& step = now();
+  const auto left = step.left == 0 ? std::nullopt : text_tokens(step.left - 1);
+  if (!left.has_value()) return false;
+  Completions& facts = grammar_->completions(tokens_);
+  if (!walk && step.generation != facts.generation()) return false;
+  return facts.all_fit(place_of(step_, facts), *left);
+}
+
 // As fill_texts().
 bool Matcher::fill_within_budget(std::span<uint32_t> row, bool walk) {
   const Step& step = now();

@@ -125,7 +125,8 @@ void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
   }
   start_ = rules_->start();
   if (json_ != nullptr) json_->forget_outlines();
-  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, std::move(shared));
+  shared_ = std::move(shared);
+  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, shared_);
   mask_ids_ = std::make_unique<MaskIds>(
       std::make_shared<MaskTable>(vocabulary_->mask_words(), MaskTable::kDefaultBytes));
   completions_ = std::make_unique<CompletionStore>();
@@ -161,20 +162,43 @@ void CompiledGrammar::use_mask_table(std::shared_ptr<MaskTable> table) {
 // States, rows and masks are measured whenever there are more. The tables that grow with them are
 // measured when there are half as many again, and more where the tables are large, so that each of
 // them pays for a bounded part of it.
-void CompiledGrammar::update_charge() const {
-  const uint64_t items = uint64_t{store_.num_states()} + store_.num_rows() +
-                         masks_->counters().entries + mask_ids_->size();
+void CompiledGrammar::update_charge() {
+  const auto count_items = [&] {
+    return uint64_t{store_.num_states()} + store_.num_rows() + masks_->counters().entries +
+           mask_ids_->size();
+  };
+  const uint64_t items = count_items();
   const uint64_t completions = completions_->revision();
   if (items == charged_items_ && completions == charged_completions_) return;
-  charged_items_ = items;
-  charged_completions_ = completions;
   if (items >= measure_at_) {
     table_bytes_ = measure_tables();
     constexpr std::size_t kBytesPerItem = 1 << 16;
     measure_at_ = items + items / 2 + table_bytes_ / kBytesPerItem;
   }
-  charge_.set(around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes() +
-              mask_ids_->memory_bytes() + completions_->memory_bytes());
+  if (!charge_.try_set(measure())) {
+    drop_masks();
+    charge_.set(measure());
+  }
+  charged_items_ = count_items();
+  charged_completions_ = completions_->revision();
+}
+
+// States stay, since matchers are at them.
+void CompiledGrammar::drop_masks() {
+  const MaskCounters& now = masks_->counters();
+  dropped_.cold_walks += now.cold_walks;
+  dropped_.visited_nodes += now.visited_nodes;
+  auto start = masks_->shared_start_mask();
+  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, shared_);
+  masks_->use_start_mask(std::move(start));
+  mask_ids_->forget();
+  completions_->forget();
+  ++mask_drops_;
+}
+
+std::size_t CompiledGrammar::measure() const {
+  return around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes() +
+         mask_ids_->memory_bytes() + completions_->memory_bytes();
 }
 
 std::size_t CompiledGrammar::measure_tables() const {
@@ -198,6 +222,9 @@ CompiledCounters CompiledGrammar::counters() const {
 }
 
 CompiledCounters CompiledGrammar::count() const {
+  MaskCounters masks = masks_->counters();
+  masks.cold_walks += dropped_.cold_walks;
+  masks.visited_nodes += dropped_.visited_nodes;
   return {ir_.num_rules() + (json_ == nullptr ? 0 : json_->num_targets()),
           store_.num_states(),
           store_.num_rows(),
@@ -206,7 +233,8 @@ CompiledCounters CompiledGrammar::count() const {
           completions_->searches(),
           completions_->walks(),
           completions_->most_work(),
-          masks_->counters()};
+          mask_drops_,
+          masks};
 }
 
 void CompiledGrammar::bound_budget_work(uint32_t max_work) {

@@ -60,6 +60,10 @@ uint32_t CompletionStore::most_work() const {
 
 void CompletionStore::bound_work(uint32_t max_work) {
   max_work_ = max_work;
+  forget();
+}
+
+void CompletionStore::forget() {
   for (Kind& kind : kinds_) drop(kind);
   kinds_.clear();
 }

@@ -31,6 +31,7 @@ class CompletionStore {
   uint32_t most_work() const;
   // For tests: another bound than Completions::kMaxWork. Drops what is known.
   void bound_work(uint32_t max_work);
+  void forget();
   // How often one was begun.
   uint64_t generations() const { return generations_; }
   // Changes whenever more is known.

@@ -42,7 +42,7 @@ bool same_stack(const Store& store, const Arena& a_arena, StackRef a, const Aren
 
 bool HeldMatcher::accept_token(int64_t token) const {
   matcher_->reclaim();
-  return matcher_->accept(token);
+  return matcher_->accept_or_note(token);
 }
 
 bool HeldMatcher::accept_bytes(std::string_view text) const {

@@ -9,7 +9,7 @@ uint32_t MaskTable::size() const {
   return static_cast<uint32_t>(masks_.size());
 }
 
-MaskId MaskTable::id_of(std::span<const uint32_t> mask) {
+MaskId MaskTable::id_of(std::span<const uint32_t> mask, Room room) {
   const uint64_t hash = hash_words(mask, 0);
   const std::lock_guard lock(mutex_);
   const auto [begin, end] = by_hash_.equal_range(hash);
@@ -17,7 +17,8 @@ MaskId MaskTable::id_of(std::span<const uint32_t> mask) {
     return std::equal(mask.begin(), mask.end(), masks_[static_cast<uint32_t>(known.second)].get());
   });
   if (same != end) return same->second;
-  if ((masks_.size() + 1) * mask_bytes() > limit_bytes_) return kNoMaskId;
+  const std::size_t limit = room == Room::kAll ? limit_bytes_ : limit_bytes_ / 2;
+  if ((masks_.size() + 1) * mask_bytes() > limit) return kNoMaskId;
   const auto id = static_cast<MaskId>(masks_.size());
   masks_.push_back(std::make_unique<uint32_t[]>(mask.size()));
   std::ranges::copy(mask, masks_.back().get());

@@ -204,7 +204,13 @@ bool Matcher::read(std::string_view text, ConfigSet& out) {
 bool Matcher::accept_token(int64_t token) {
   const std::lock_guard lock(grammar_->mutex());
   reclaim();
-  return accept(token);
+  return accept_or_note(token);
+}
+
+bool Matcher::accept_or_note(int64_t token) {
+  const bool accepted = accept(token);
+  refused_ = accepted ? std::nullopt : std::optional(token);
+  return accepted;
 }
 
 bool Matcher::accept(int64_t token) {
@@ -268,6 +274,7 @@ bool Matcher::accept_text(std::string_view text) {
   if (!read(text, after) || !lives(after)) return false;
   Step cost;
   if (now().left != kUnbounded && !fits_behind(text, cost)) return false;
+  refused_.reset();
   family_->texts.emplace_back(text);
   push_step(after, kText, cost);
   return true;
@@ -331,12 +338,14 @@ void Matcher::rollback(uint64_t steps) {
 }
 
 void Matcher::take_back(uint64_t steps) {
+  if (steps > 0) refused_.reset();
   for (; steps > 0; --steps) step_ = now().parent;
   reclaim();
 }
 
 void Matcher::reset() {
   const std::lock_guard lock(grammar_->mutex());
+  refused_.reset();
   if (family_.use_count() == 1) {
     step_ = kRoot;
     reclaim();

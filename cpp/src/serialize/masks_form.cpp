@@ -30,6 +30,7 @@ class MasksWriter {
 
   void write() {
     const std::string_view version = engine_version();
+    writer_.word(kMasksForm);
     writer_.counted(std::as_bytes(std::span(version.data(), version.size())));
     write_texts();
     writer_.word(static_cast<uint32_t>(masks_.lists.size()));
@@ -216,6 +217,7 @@ void write_masks(const StorableMasks& masks, ByteWriter& writer) {
 
 std::shared_ptr<const StartMask> read_masks(ByteReader& reader, SharedMasks& into) {
   reader.begin("masks");
+  if (reader.word() != kMasksForm) return nullptr;
   const auto version = reader.counted();
   const std::string_view own = engine_version();
   if (!std::ranges::equal(version, std::as_bytes(std::span(own.data(), own.size())))) {

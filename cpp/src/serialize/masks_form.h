@@ -2,8 +2,9 @@
 // with their keys (automata/shared_key.h). A list is named by its index, also in keys, where its
 // number stood. Behind them the mask of the start.
 //
-// What a key says and how nodes of the trie are numbered belongs to one version of the engine, so
-// that is written first; masks of another one are left alone.
+// What a key says and how nodes of the trie are numbered belongs to one version of the engine. So
+// the number of this form is written first, and then the engine's version; masks with another one
+// of either are left alone.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,10 @@
 #include "serialize/bytes.h"
 
 namespace maskwright {
+
+// To be raised with every change of what is written here, of what a key says, or of how the nodes
+// of a trie are numbered.
+inline constexpr uint32_t kMasksForm = 1;
 
 void write_masks(const StorableMasks& masks, ByteWriter& writer);
 

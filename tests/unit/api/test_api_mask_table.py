@@ -156,25 +156,31 @@ def test_after_the_end():
             matcher.next_mask_id()
 
 
-def test_values_that_are_no_longer_allowed_have_no_id_or_their_own():
+def test_values_that_are_no_longer_allowed_have_an_id_of_their_own():
     """Unique items: what was written before decides masks that look alike."""
     schema = {"type": "array", "items": {"enum": [1, 12, None]}, "uniqueItems": True}
     compiled = GrammarCompiler(INFO).compile_json_schema(schema)
-    seen = set()
+    rows = {}
     for text in ("[", "[1,", "[12,", "[null,", "[null,1", "[1,null,", "[12,1,"):
         matcher = GrammarMatcher(compiled)
         assert matcher.accept_string(text)
         mask_id, row = matcher.next_mask_id(), filled(matcher)
-        if mask_id != -1:
-            assert np.array_equal(of_id(matcher, mask_id), row)
-        seen.add(mask_id)
-    assert -1 in seen
+        assert np.array_equal(of_id(matcher, mask_id), row)
+        assert rows.setdefault(mask_id, row.tobytes()) == row.tobytes()
+    assert len(rows) == len(set(rows.values())) > 3
 
 
-def test_a_vocabulary_that_cannot_spell_every_text_has_no_ids():
+def test_a_vocabulary_that_cannot_spell_every_text():
     info = TokenizerInfo(["ab", "c", "a", "</s>"], stop_token_ids=3)
-    matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("(a?bc|ab)+"))
-    assert matcher.next_mask_id() == -1
+    compiler = GrammarCompiler(info)
+    matcher = GrammarMatcher(compiler.compile_regex("(a?bc|ab)+"))
+    assert matcher.next_mask_id() == 0
+    row, expected = np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32)
+    compiler.mask_table.get_masks([0], row)
+    matcher.fill_next_token_bitmask(expected)
+    assert row.tolist() == expected.tolist() == [[1]]
+    assert matcher.accept_token(0)
+    assert matcher.next_mask_id() == 1
 
 
 def test_a_budget_tells_masks_apart():

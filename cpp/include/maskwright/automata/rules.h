@@ -78,6 +78,10 @@ class RulesMachine {
     StateId target;
   };
   std::span<const TokenEdge> token_edges(StateId state);
+  // The rules of the IR that a state is in: those that its places are of, then those that its frame
+  // was entered for. For a person to read: of a state of many places some are left out. Takes time
+  // in the size of those rules.
+  std::vector<uint32_t> rules_of(StateId state) const;
   // The numbers that the normal form (rule_tables.h) gives to positions and ids; kNone for what it
   // leaves out. A machine that was made from tables has those already.
   struct NormalNumbers {

@@ -54,6 +54,11 @@ class Batch {
   // is wide enough. Raises kMatcher if one of the matchers is terminated.
   void fill(Matchers matchers, std::span<const int64_t> rows, const BitmaskRows& bitmask);
 
+  // The id of each matcher's mask in the table, kNoMaskId where its grammar has another one. null:
+  // that of all of them. Raises kMatcher if one of the matchers is terminated, kBatch if there is
+  // no table given and they have several.
+  std::vector<MaskId> mask_ids(Matchers matchers, const MaskTable* table);
+
   // A draft tree of one matcher.
   struct Draft {
     const DraftTree* tree;

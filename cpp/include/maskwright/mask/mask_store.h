@@ -73,6 +73,7 @@ class MaskStore {
   StorableMasks storable(const Config& start);
   // The mask at the start of a text, if it was stored with the grammar; else null.
   const StartMask* start_mask() const { return start_mask_.get(); }
+  std::shared_ptr<const StartMask> shared_start_mask() const { return start_mask_; }
   // To be called before the first matcher is made.
   void use_start_mask(std::shared_ptr<const StartMask> mask) { start_mask_ = std::move(mask); }
 

@@ -35,6 +35,7 @@ struct CompiledCounters {
   uint64_t budget_searches = 0;  // for texts and tokens that complete a place (completions.h)
   uint64_t budget_walks = 0;     // for masks under a budget
   uint64_t budget_work = 0;      // the most that searches for one of them took (budget_walk.h)
+  uint64_t mask_drops = 0;       // of all masks, since a limit did not allow them
   MaskCounters masks;
 };
 
@@ -43,10 +44,11 @@ class Completions;
 class CompletionStore;
 class TokenReader;
 
-// Guards what a compiled grammar computes on demand. Unlocking brings its charge up to date.
+// Guards what a compiled grammar computes on demand. Unlocking brings its charge up to date, and
+// drops its masks where a limit does not allow them: what was found there is of no use after that.
 class GrammarMutex {
  public:
-  explicit GrammarMutex(const CompiledGrammar& grammar) : grammar_(grammar) {}
+  explicit GrammarMutex(CompiledGrammar& grammar) : grammar_(grammar) {}
   void lock() {
     if (mutex_.try_lock()) return;
     ++waiting_;
@@ -67,7 +69,7 @@ class GrammarMutex {
   void unlock();
 
  private:
-  const CompiledGrammar& grammar_;
+  CompiledGrammar& grammar_;
   std::mutex mutex_;
   std::atomic<uint32_t> waiting_ = 0;
 };
@@ -94,7 +96,8 @@ class CompiledGrammar {
   // Adds what its owner needs for it.
   void set_around_bytes(std::size_t bytes);
   std::size_t around_bytes() const { return around_bytes_; }
-  // Has the ledger count this grammar from now on; null: nobody.
+  // Has the ledger count this grammar from now on; null: nobody. Where that has a limit and there
+  // is no room, masks and completions that were computed on demand are dropped, and computed again.
   void charge_to(std::shared_ptr<ByteLedger> ledger) { charge_.charge_to(std::move(ledger)); }
   // As of when last nothing was being computed, if something is: waits for nothing.
   CompiledCounters counters() const;
@@ -137,8 +140,10 @@ class CompiledGrammar {
   JsonHooks json_hooks() const;
   void lower_rules();
   void finish(std::shared_ptr<SharedMasks> shared);
-  void update_charge() const;
+  void update_charge();
+  void drop_masks();
   CompiledCounters count() const;
+  std::size_t measure() const;
   std::size_t measure_tables() const;
 
   mutable GrammarMutex mutex_{*this};
@@ -146,11 +151,11 @@ class CompiledGrammar {
   mutable std::mutex counters_mutex_;  // never held for long
   mutable CompiledCounters last_counters_;
   // The charge is up to date if there are so many states, rows and masks.
-  mutable uint64_t charged_items_ = 0;
-  mutable uint64_t charged_completions_ = 0;  // CompletionStore::revision()
+  uint64_t charged_items_ = 0;
+  uint64_t charged_completions_ = 0;  // CompletionStore::revision()
   // What takes time to measure, and the number of those at which to do so again.
-  mutable std::size_t table_bytes_ = 0;
-  mutable uint64_t measure_at_ = 0;
+  std::size_t table_bytes_ = 0;
+  uint64_t measure_at_ = 0;
   std::size_t around_bytes_ = 0;
   std::shared_ptr<const Vocabulary> vocabulary_;
   CompileLimits limits_;
@@ -158,11 +163,14 @@ class CompiledGrammar {
   Store store_;
   std::unique_ptr<JsonMachine> json_;
   std::unique_ptr<RulesMachine> rules_;
+  std::shared_ptr<SharedMasks> shared_;
   std::unique_ptr<MaskStore> masks_;
+  MaskCounters dropped_;  // of those before
   std::unique_ptr<MaskIds> mask_ids_;
   std::unique_ptr<CompletionStore> completions_;
   StateId start_ = kDead;
   uint64_t searched_places_ = 0;
+  uint64_t mask_drops_ = 0;
   bool may_need_unspellable_ = false;
   bool has_token_symbols_ = false;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -22,6 +23,8 @@ class HeldMatcher {
   // Writes all words of the row, those behind the mask as well. kNone: it is all zero. kCold (only
   // with `walk` false): nothing usable was written, since that needs a trie walk or a search.
   Matcher::Fill fill(std::span<uint32_t> row, bool walk) const;
+  // As Matcher::mask_id().
+  std::optional<MaskId> mask_id(bool walk) const { return matcher_->find_mask_id(walk); }
   // False: no token can follow, which is where fill_bitmask() raises.
   bool can_go_on() const;
 

@@ -3,7 +3,9 @@
 // Idea: a table holds each distinct mask of a vocabulary once; its number is its id, from 0 on, for
 // good. It is found by a hash and compared in full. A grammar remembers the id of each combination
 // of mask entries, whose union the mask is (mask_store.h), so that a step that looks like an
-// earlier one costs the look-ups of its entries and one more, and never the mask itself.
+// earlier one costs the look-ups of its entries and one more, and never the mask itself. A mask
+// that depends on more of the text, as near the end of a token budget, is found by its words each
+// time.
 //
 // The table is bounded: when it is full, masks that are not in it have no id. Nothing is ever taken
 // out, since somebody may hold the number.
@@ -43,8 +45,11 @@ class MaskTable {
   uint32_t size() const;
   // At most the limit.
   std::size_t memory_bytes() const { return size() * mask_bytes(); }
+  // What a mask that is new may be kept in. Half: for masks of one text, of which there may be any
+  // number, so that those of the grammars always find room.
+  enum class Room : uint8_t { kAll, kHalf };
   // The id of a mask of mask_words() words, kept if there is room.
-  MaskId id_of(std::span<const uint32_t> mask);
+  MaskId id_of(std::span<const uint32_t> mask, Room room = Room::kAll);
   // What id_of() gave. Lives as long as the table; empty if there is no such id.
   std::span<const uint32_t> mask(int64_t id) const;
 
@@ -68,6 +73,11 @@ class MaskIds {
   std::optional<MaskId> find(std::span<const uint32_t> key) const;
   // Remembers the id of a mask, in the table or none, for a key that decides the mask.
   MaskId keep(std::span<const uint32_t> key, std::span<const uint32_t> mask);
+  // Keys may mean other masks from now on.
+  void forget() {
+    keys_ = {};
+    ids_ = {};
+  }
   std::size_t size() const { return ids_.size(); }
   std::size_t memory_bytes() const { return heap_bytes(keys_, ids_); }
 

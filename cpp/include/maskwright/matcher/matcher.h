@@ -49,8 +49,8 @@ class Matcher {
   // kNone, which says that no token can follow.
   Fill fill_bitmask(std::span<uint32_t> row, bool walk);
   // The id, in the grammar's table, of the mask that fill_bitmask() writes (mask_id.cpp); kNoMaskId
-  // if it has none, which can change only with the step. None (only with `walk` false) where
-  // fill_bitmask() says kCold. Raises kMatcher as it does, but maybe only there if there is no id.
+  // if the table has no room for it. None (only with `walk` false) where fill_bitmask() says kCold.
+  // Raises kMatcher as it does.
   std::optional<MaskId> mask_id(bool walk);
   // Raises kMatcher if fewer steps were taken.
   void rollback(uint64_t steps);
@@ -94,6 +94,19 @@ class Matcher {
   std::vector<uint32_t> longest_tokens(std::string_view ahead) const;
   // The last bytes accepted, none from before a token that is no text.
   std::string recent_text(std::size_t max_bytes) const;
+
+  // For people (explain.cpp). Nothing changes.
+  // The last token if accept_token() refused it, here.
+  std::optional<int64_t> refused_token() const { return refused_; }
+  // What the text is in, the innermost first: names of rules, and kinds of JSON values in words
+  // with spaces, which no rule has in its name. Of an ambiguous text not all.
+  std::vector<std::string> surroundings() const;
+  // The bytes that may come next, ascending, whatever the budget and the tokens are.
+  std::vector<uint8_t> next_bytes() const;
+  // How many bytes of the text may come next, likewise.
+  std::size_t num_readable(std::string_view text);
+  // A token may come next that is no text.
+  bool may_read_symbol() const;
 
   const std::vector<uint32_t>& stop_token_ids() const { return tokens_.stop_ids(); }
   const CompiledGrammar& grammar() const { return *grammar_; }
@@ -180,6 +193,7 @@ class Matcher {
   bool fill_texts(std::span<uint32_t> row, bool walk);
   // What the public calls do under the mutex. fill: kNone after termination, where they raise.
   bool accept(int64_t token);
+  bool accept_or_note(int64_t token);
   bool accept_text(std::string_view text);
   Fill fill(std::span<uint32_t> row, bool walk);
   void take_back(uint64_t steps);
@@ -187,8 +201,13 @@ class Matcher {
   bool read(std::string_view text, ConfigSet& out);
   // The configurations after a token, not closed; empty if it is refused.
   void read_token(uint32_t token, ConfigSet& out);
-  // The mask is what the mask store composes of entries, and the stop tokens, and nothing else.
-  bool is_composed() const { return !tokens_.needs_search() && now().left == kUnbounded; }
+  // The mask is what the mask store composes of entries, and the stop tokens, and nothing else, as
+  // far as can be said at once.
+  bool is_composed(bool walk) {
+    return !tokens_.needs_search() && (now().left == kUnbounded || is_far_from_end(walk));
+  }
+  bool is_far_from_end(bool walk);
+  std::optional<MaskId> find_mask_id(bool walk);
   void append_stops(std::vector<uint32_t>& key) const;
   [[noreturn]] static void terminated();
 
@@ -236,6 +255,7 @@ class Matcher {
   uint32_t token_budget_ = kUnbounded;
   bool endless_names_ = true;  // TokenReader::spells_endless_names(), where it matters
   uint32_t step_ = 0;
+  std::optional<int64_t> refused_;  // since the last step
 };
 
 // Compiles, and checks once that the vocabulary's tokens can spell a text. Raises what the
