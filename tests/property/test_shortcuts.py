@@ -72,6 +72,21 @@ SCHEMAS: list[Any] = [
     },
 ]
 REGEXES = ["([a-c]{2,40}1){3,9}", "(a{1,20}b?){2,15}", '"[^"]{3,70}"']
+# Words between spaces: what may follow one is text again.
+WORDS = [
+    r"\w+( \w+)*",
+    r"[A-Za-z]+( [a-z0-9]+){0,3}",
+    r"(\S+\s+){0,4}\S+",
+    r"[\p{L}]+( [\p{L}\-]+){1,5}",
+    r"a+ ([^b]{2,6} )*",
+]
+# The body of each is called, since it may go on where it may end.
+REPEATS = [
+    'root ::= (word " ")' + "{0,9} word\nword ::= [a-b]+",
+    "root ::= (word sep){2,30} [A-Z]?\nword ::= [a-b]+\nsep ::= [ ,-]+",
+    'root ::= (list " "?){1,4}\nlist ::= "a" (list ","){0,3} | "b"+',
+    'root ::= (w ","){0,5} w | (w " "){0,12} "b"\nw ::= [a-b]+',
+]
 CORPUS = [case for case in corpus_cases() if case.error is None]
 N_STEPS = 14
 
@@ -82,6 +97,28 @@ def long_tokens() -> TestVocabulary:
     pieces = [b'","', b'":"', b'", "a', b'{"', b'{"a":', b'1,"', b"1, 1", b"[1,", b'"]', b'"}']
     pieces += [b'":1,"b":1,"', b'a","', b"1}", b'1,"c', b"\\u00", b"-a", b"1]", b'""', b"}]"]
     return make_vocabulary("long tokens", [bytes([b]) for b in range(256)] + letters + pieces)
+
+
+@cache
+def spaced_words() -> TestVocabulary:
+    """Bytes, and words of which most are behind a space, as in vocabularies of models."""
+    words = [b"a", b"ab", b"abc", b"A", b"Ab", "é".encode(), "aé".encode(), b"\xc3", b"0", b"a0"]
+    words += [
+        b"a b",
+        b"a  b",
+        b'"',
+        b'a"',
+        b'a",',
+        b"\\",
+        b"\\u",
+        b"a\\u00",
+        b",",
+        b"a,",
+        b"-a",
+        b"a\t",
+    ]
+    spaced = [b" " + word for word in words] + [b"  ", b"   a", b" a a", b" a-a", b'  "', b" 1,"]
+    return make_vocabulary("spaced words", [bytes([b]) for b in range(256)] + words + spaced)
 
 
 @cache
@@ -137,6 +174,24 @@ def test_schemas(schema: Any) -> None:
 @pytest.mark.parametrize("regex", REGEXES)
 def test_regexes(regex: str) -> None:
     check(compile_source("regex", regex, {}), long_tokens(), regex, range(12))
+
+
+@pytest.mark.parametrize("pattern", WORDS)
+def test_words_behind_spaces(pattern: str) -> None:
+    text = {"type": "string", "pattern": f"^{pattern}$"}
+    for source, content in (
+        ("json_schema", text),
+        ("json_schema", {**text, "minLength": 4, "maxLength": 12}),
+        ("json_schema", {"type": "object", "patternProperties": {f"^{pattern}$": {"const": 1}}}),
+        ("regex", pattern),
+    ):
+        ir = compile_source(source, content, OPTIONS if source == "json_schema" else {})
+        check(ir, spaced_words(), f"{source} {content}", range(4))
+
+
+@pytest.mark.parametrize("grammar", REPEATS)
+def test_counts_of_repeats(grammar: str) -> None:
+    check(compile_source("ebnf", grammar, {}), spaced_words(), grammar, range(8))
 
 
 @pytest.mark.parametrize("kind", sorted({case.kind for case in CORPUS}))
@@ -200,3 +255,40 @@ def test_the_nodes_that_listed_names_lead_to_are_found_once() -> None:
 def test_a_vocabulary_with_a_word_for_everything() -> None:
     ir = compile_source("json_schema", SCHEMAS[5], OPTIONS)
     check(ir, vocabulary("json"), json.dumps(SCHEMAS[5]), range(12))
+
+
+def masks_of_prefixes(
+    tokens: TestVocabulary, kind: str, content: Any, text: bytes, **left: bool
+) -> tuple[dict[str, int], list[bytes]]:
+    """The counters of a grammar after the masks before each byte of a text, and these."""
+    options = OPTIONS if kind == "json_schema" else {}
+    compiled = compile_core(compile_source(kind, content, options), tokens, **left)
+    matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+    masks = [matcher.words().tobytes()]
+    for byte in text:
+        assert matcher.accept_bytes(bytes([byte]))
+        masks.append(matcher.words().tobytes())
+    return compiled.counters(), masks
+
+
+def test_words_behind_a_space_are_not_walked() -> None:
+    words = [bytes((a, b, c)) for a in b"abcdefgh" for b in b"abcdefgh" for c in b"abcdefgh"]
+    plain = [bytes([b]) for b in range(256)]
+    tokens = make_vocabulary("many words", plain + words + [b" " + word for word in words])
+    schema = {"type": "string", "pattern": "^[a-z]+( [a-z]+){0,9}$"}
+    text = b'"ab cd ef gh'
+    counts, masks = masks_of_prefixes(tokens, "json_schema", schema, text)
+    walked, same = masks_of_prefixes(tokens, "json_schema", schema, text, token_classes=False)
+    assert masks == same
+    assert counts["visited_nodes"] < 10 * counts["masks"]
+    assert walked["visited_nodes"] > 400 * walked["masks"]
+
+
+def test_a_walk_stands_for_the_counts_that_a_token_can_not_reach_over() -> None:
+    grammar = 'root ::= (word " "){0,60} [0-9]\nword ::= [a-b]+'
+    text = b"ab a " * 30 + b"0"
+    counts, masks = masks_of_prefixes(spaced_words(), "ebnf", grammar, text)
+    each, same = masks_of_prefixes(spaced_words(), "ebnf", grammar, text, clipping=False)
+    assert masks == same
+    assert counts["cold_walks"] < 30
+    assert each["cold_walks"] > 120
