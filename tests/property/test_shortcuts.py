@@ -82,10 +82,10 @@ WORDS = [
 ]
 # The body of each is called, since it may go on where it may end.
 REPEATS = [
-    'root ::= (word " ")' + "{0,9} word\nword ::= [a-b]+",
+    'root ::= (word " "+){0,9} word\nword ::= [a-b]+',
     "root ::= (word sep){2,30} [A-Z]?\nword ::= [a-b]+\nsep ::= [ ,-]+",
     'root ::= (list " "?){1,4}\nlist ::= "a" (list ","){0,3} | "b"+',
-    'root ::= (w ","){0,5} w | (w " "){0,12} "b"\nw ::= [a-b]+',
+    'root ::= (w ","+){0,5} w | (w " "+){0,12} "b"\nw ::= [a-b]+',
 ]
 CORPUS = [case for case in corpus_cases() if case.error is None]
 N_STEPS = 14
@@ -118,6 +118,7 @@ def spaced_words() -> TestVocabulary:
         b"a\t",
     ]
     spaced = [b" " + word for word in words] + [b"  ", b"   a", b" a a", b" a-a", b'  "', b" 1,"]
+    spaced.append(b"a" * 50)  # tokens could count up to that, but none does
     return make_vocabulary("spaced words", [bytes([b]) for b in range(256)] + words + spaced)
 
 
@@ -285,7 +286,7 @@ def test_words_behind_a_space_are_not_walked() -> None:
 
 
 def test_a_walk_stands_for_the_counts_that_a_token_can_not_reach_over() -> None:
-    grammar = 'root ::= (word " "){0,60} [0-9]\nword ::= [a-b]+'
+    grammar = 'root ::= (word " "+){0,60} [0-9]\nword ::= [a-b]+'
     text = b"ab a " * 30 + b"0"
     counts, masks = masks_of_prefixes(spaced_words(), "ebnf", grammar, text)
     each, same = masks_of_prefixes(spaced_words(), "ebnf", grammar, text, clipping=False)
