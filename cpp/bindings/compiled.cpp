@@ -130,7 +130,8 @@ void register_compiled(nb::module_& m) {
            "For tests: the work that a mask under a budget may take at most.")
       .def("counters", &counters,
            "Counts of what was built so far: frames, states, rows, positions, searched_places, "
-           "budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, mask_bytes, "
+           "budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, "
+           "mask_bytes, "
            "cold_walks, visited_nodes.");
   nb::class_<StopFlag>(m, "StopFlag",
                        "Stops compile() in another thread, which raises CancelledError then.")

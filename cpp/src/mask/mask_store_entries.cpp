@@ -242,8 +242,8 @@ std::size_t MaskStore::memory_bytes() const {
           : heap_block(sizeof(*numbers_)) + heap_bytes(numbers_->positions, numbers_->ids);
   const std::size_t start = start_mask_ == nullptr ? 0 : start_mask_->memory_bytes();
   return counters_.memory_bytes + unused + own + numbers + start +
-         heap_bytes(escape_lists_, keys_, entry_of_key_, far_keys_, far_, runner_) + heap::hash_table(texts_) +
-         heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
+         heap_bytes(escape_lists_, keys_, entry_of_key_, far_keys_, far_, runner_) +
+         heap::hash_table(texts_) + heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
          heap_bytes(key_words_, after_, marked_, shared_key_, local_lists_) + walk_->memory_bytes();
 }
 

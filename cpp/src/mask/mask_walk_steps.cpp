@@ -219,7 +219,8 @@ bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node, uint32_t level) 
   return true;
 }
 
-// Behind the space that begins a token: if free text may follow, its words and a walk of the others.
+// Behind the space that begins a token: if free text may follow, its words and a walk of the
+// others.
 bool MaskWalk::follow_words_behind_space(const Depth& depth, uint32_t level) {
   if (!depth.single || !starts_.empty() || !store_.shortcuts().token_classes) return false;
   if ((store_.state(depth.config.state).flags & kAccepts) != 0 && !alone_) return false;

@@ -59,16 +59,9 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, uint32_t vocab_size,
 }
 
 Vocabulary::Vocabulary(const Vocabulary& whole, uint32_t space_node)
-    : tokens_(whole.tokens_.size()),
-      ordinary_(tokens_.size(), false),
-      vocab_size_(whole.vocab_size_) {
-  for (const uint32_t id : whole.tokens_below(space_node)) {
-    tokens_[id] = whole.tokens_[id].substr(1);
-    ordinary_[id] = true;
-  }
+    : whole_(&whole), ordinary_(whole.ordinary_.size(), false), vocab_size_(whole.vocab_size_) {
+  for (const uint32_t id : whole.tokens_below(space_node)) ordinary_[id] = true;
   build_trie();
-  build_children();
-  build_subtrees();
   classes_ = std::make_unique<const TokenClasses>(*this);
 }
 
@@ -81,11 +74,12 @@ void Vocabulary::find_space() {
 
 void Vocabulary::build_trie() {
   std::vector<uint32_t> order;
-  for (uint32_t id = 0; id < tokens_.size(); ++id) {
+  for (uint32_t id = 0; id < ordinary_.size(); ++id) {
     if (ordinary_[id]) order.push_back(id);
   }
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return tokens_[a] != tokens_[b] ? tokens_[a] < tokens_[b] : a < b;
+    const int compared = text(a).compare(text(b));
+    return compared != 0 ? compared < 0 : a < b;
   });
   std::vector<uint32_t> path;  // nodes from the root to the last token's node
   const auto open = [&](uint8_t byte, uint32_t depth) {
@@ -100,7 +94,7 @@ void Vocabulary::build_trie() {
   open(0, 0);
   std::string_view previous;
   for (const uint32_t id : order) {
-    const std::string_view text = tokens_[id];
+    const std::string_view text = this->text(id);
     const auto common = static_cast<std::size_t>(
         std::mismatch(previous.begin(), previous.end(), text.begin(), text.end()).first -
         previous.begin());

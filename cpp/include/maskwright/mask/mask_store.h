@@ -9,13 +9,12 @@
 // is mask_walk.h.
 //
 // Keys hold what Family::mask_key() says matters for texts of at most max_advance bytes, so
-// counters far from their bounds share entries, and those of repeats as far as a walk has counted up
-// (mask_store_counts.cpp). A state that reads free text takes the words of the
-// text as one bitmap and walks the residue only (trie/token_classes.h). What follows equal escapes
-// is one entry, wherever the escapes come from. What families leave out of keys although it decides
-// is put right at the end: a *guarded* configuration, or a *suspect*, refuses some trie nodes that
-// its entries allow (a short walk, each time), and nodes where a walk was *unsure* are read each
-// time.
+// counters far from their bounds share entries, and those of repeats as far as a walk has counted
+// up (mask_store_counts.cpp). A state that reads free text takes the words of the text as one
+// bitmap and walks the residue only (trie/token_classes.h). What follows equal escapes is one
+// entry, wherever the escapes come from. What families leave out of keys although it decides is put
+// right at the end: a *guarded* configuration, or a *suspect*, refuses some trie nodes that its
+// entries allow (a short walk, each time), and nodes where a walk was *unsure* are read each time.
 //
 // What a walk finds is taken from and given to the masks that a compiler's grammars share
 // (shared_masks.h), where families can say what decides it in words of no grammar.

@@ -43,8 +43,8 @@ class Vocabulary final : public TokenTexts {
   bool byte_closed() const { return byte_closed_; }
   // Bytes of an ordinary token; empty for ids that text never matches (special, padding, stop).
   std::string_view text(uint32_t id) const {
-    return id < tokens_.size() && ordinary_[id] ? std::string_view(tokens_[id])
-                                                : std::string_view();
+    if (id >= ordinary_.size() || !ordinary_[id]) return {};
+    return whole_ == nullptr ? std::string_view(tokens_[id]) : whole_->text(id).substr(1);
   }
 
   uint32_t num_nodes() const { return static_cast<uint32_t>(depths_.size()); }
@@ -114,8 +114,8 @@ class Vocabulary final : public TokenTexts {
   const TokenClasses& classes() const { return *classes_; }
 
   // Half of a vocabulary are words behind a space. Where so many tokens begin with one: its node,
-  // and what follows it as a vocabulary of its own (of the classes, and no names). That one has the
-  // same ids, and its node n is node space_node() + n here. Else kNoNode and null.
+  // and what follows it as a vocabulary of its own: its trie and its classes, and nothing else.
+  // That one has the same ids, and its node n is node space_node() + n here. Else kNoNode and null.
   uint32_t space_node() const { return space_node_; }
   const Vocabulary* behind_space() const { return behind_space_.get(); }
   std::size_t memory_bytes() const;
@@ -152,6 +152,7 @@ class Vocabulary final : public TokenTexts {
   };
   static bool passes_name(std::string_view token);
 
+  const Vocabulary* whole_ = nullptr;  // of a behind_space()
   std::vector<std::string> tokens_;
   std::vector<bool> ordinary_;
   uint32_t vocab_size_;
