@@ -109,6 +109,7 @@ BudgetWalk::Verdict BudgetWalk::search(Place place) {
   if (work_ >= known_.max_work_) return {false, kUnbounded};
   const Completions::Known& found = known_.least(place);
   work_ += found.work;
+  if (found.calm != Completions::kNoPlace) judge(found.calm);  // its work counts once
   const Place loose = known_.loose_place(place);
   if (charged_.insert(loose).second) work_ += known_.loose(loose).work;
   return {found.tokens <= left_, found.tokens};

@@ -170,8 +170,25 @@ Completions::Known Completions::find_least(Place at) {
   return known;
 }
 
+// What completes the text without the whitespace that was read last does for it, too, and there are
+// as many places with it as it may be long.
+bool Completions::take_from_calm(Place at, Known& known) {
+  std::vector<Config> calm(configs(at).begin(), configs(at).end());
+  for (Config& config : calm) config.run = 0;
+  known.calm = intern(calm);
+  if (known.calm == at || least(known.calm).tokens == kUnbounded) return false;
+  const Plan& plan = this->plan(known.calm);
+  known.work += static_cast<uint32_t>(plan.size());
+  if (!completes(at, plan)) return false;
+  known.tokens = static_cast<uint32_t>(plan.size());
+  known.plan = plan;
+  return true;
+}
+
 // Where no text that forgets what was read is known to lead to an end.
 void Completions::search_exactly(Place at, Known& known) {
+  if (take_from_calm(at, known)) return;
+  known.calm = kNoPlace;
   const auto take = [&](std::optional<Plan> plan) {
     if (!plan.has_value() || !completes(at, *plan)) return;
     known.tokens = static_cast<uint32_t>(plan->size());

@@ -92,6 +92,7 @@ class Completions {
     std::optional<Plan> plan;  // none yet where it spells the shortest text, with longer names
     bool padded = false;       // they spell the padded text (completion_names.cpp)
     uint32_t work = 0;         // that it took to find them: bytes and nodes that were read
+    Place calm = kNoPlace;     // beside that of this one, where they were found
     std::size_t memory_bytes() const { return heap_bytes(plan); }
   };
   // Letters, or digits, that lead back to where they are read, but for a count.
@@ -160,6 +161,7 @@ class Completions {
     return loose.tokens == kUnbounded || (loose.tokens > 1 && loose.tokens <= kShort);
   }
   void search_exactly(Place at, Known& known);
+  bool take_from_calm(Place at, Known& known);
   // The shortest text, which is known.
   ShortestTexts::Text loose_text(Place loose_at);
   Plan spelled_plan(Place at);

@@ -1,6 +1,7 @@
 #include "matcher/text_search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace maskwright {
 
@@ -21,10 +22,21 @@ std::optional<std::string> TextSearch::find(Completions::Place at) {
 
 bool TextSearch::run(Completions::Place at) {
   visit(at, 0, 0, 0);
-  while (!waiting_.empty() && reads_ < max_reads_) {
-    const uint32_t index = std::get<4>(waiting_.top());
-    waiting_.pop();
+  uint32_t index = 0;
+  while (reads_ < max_reads_ && next(index)) {
     if (expand(index)) return true;
+  }
+  return false;
+}
+
+// Leaves the best one that waits, by one order and the other in turns; false if none does.
+bool TextSearch::next(uint32_t& index) {
+  auto& waiting = waiting_[turn_];
+  turn_ = 1 - turn_;
+  while (!waiting.empty()) {
+    index = std::get<4>(waiting.top());
+    waiting.pop();
+    if (!std::exchange(visits_[index].left, true)) return true;
   }
   return false;
 }
@@ -37,8 +49,9 @@ void TextSearch::visit(Completions::Place place, uint32_t from, char byte, uint3
   least_ = std::min(least_, rest.bytes);
   const auto index = static_cast<uint32_t>(visits_.size());
   const uint32_t bytes = index == 0 ? 0 : visits_[from].bytes + 1;
-  waiting_.emplace(rest.repeats, bytes + rest.bytes, rest.bytes,
-                   order_of(byte, led == 0, rest.repeats), index);
+  const uint32_t order = order_of(byte, led == 0, rest.repeats);
+  waiting_[0].emplace(rest.repeats, bytes + rest.bytes, rest.bytes, order, index);
+  waiting_[1].emplace(bytes + rest.bytes, rest.repeats, rest.bytes, order, index);
   visits_.push_back({place, from, bytes, byte});
 }
 

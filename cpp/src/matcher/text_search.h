@@ -1,15 +1,19 @@
 // A text that completes a place in which what was read before decides, as among unique items.
 //
 // Best first, by what the least text from a place would be if nothing had been read before
-// (shortest_texts.h): by the names and items in it that might be there already, and then by the
-// bytes of the whole text. So it follows that text to where it is refused, an item that ends and
-// is there already, looks for the nearest other one, and does not come back to an item that was
-// taken: short detours, one behind the other. The text need not be the shortest.
+// (shortest_texts.h), and by two orders in turns. One is by the names and items in it that might be
+// there already, and then by the bytes of the whole text. So it follows that text to where it is
+// refused, an item that ends and is there already, looks for the nearest other one, and does not
+// come back to an item that was taken: short detours, one behind the other. The other order is by
+// the bytes of the whole text alone, and finds short ones with one more item, of which the first
+// would try all spellings of a number before. The text need not be the shortest.
 //
 // Cost: up to a few microseconds for each byte that is tried, kMaxReads at most. Of the bytes of
 // one edge that lead on some are enough.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -48,9 +52,11 @@ class TextSearch {
     uint32_t from;
     uint32_t bytes;  // up to here
     char byte;
+    bool left = false;
   };
 
   void visit(Completions::Place place, uint32_t from, char byte, uint32_t led);
+  bool next(uint32_t& index);
   bool expand(uint32_t index);
   Led read(uint32_t index, uint8_t byte, uint32_t led);
   bool run(Completions::Place at);
@@ -68,7 +74,8 @@ class TextSearch {
   std::vector<Visit> visits_;
   std::unordered_set<Completions::Place> seen_;
   using Rank = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;  // at last an index
-  std::priority_queue<Rank, std::vector<Rank>, std::greater<>> waiting_;
+  std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> waiting_;
+  std::size_t turn_ = 0;
 };
 
 }  // namespace maskwright
