@@ -397,3 +397,41 @@ def test_a_search_for_texts_that_finds_none_is_not_repeated_token_by_token(
         matcher.min_tokens_to_finish()
     assert caught.value.code == "matcher-no-known-end"
     assert _searches(matcher.compiled_grammar)[0] < 20
+
+
+def _unique(b: dict[str, object]) -> dict[str, object]:
+    """Items of free text, and of something that differs without letters."""
+    members = {"a": {"type": "string"}, "b": {"type": "array", **b}}
+    items = {"type": "object", "properties": members, "required": ["a", "b"]}
+    return {"type": "array", "uniqueItems": True, "items": items}
+
+
+@pytest.mark.parametrize(
+    ("b", "text"),
+    [
+        # Not [1], which is there, in any spelling; but 1,2 is near.
+        ({"items": {"enum": [1, 2, 3]}, "uniqueItems": True}, '[{"a":"x","b":[1]},{"a":"x","b":['),
+        ({"items": {"enum": [1, 2, 3]}, "uniqueItems": True}, '[{"a":"x","b":[1]},{"a":"x","b":[1'),
+        # 250 lengths of whitespace, each a place of its own.
+        ({"contains": {"const": 1}}, '[{"a":"x","b":[1]},{"a":"x"'),
+    ],
+)
+def test_unique_items_that_differ_in_more_than_letters_are_no_end(
+    b: dict[str, object], text: str
+) -> None:
+    spaces = [b" " * n for n in range(2, 200)] + [b"," + b" " * n for n in range(1, 50)]
+    compiled = GrammarCompiler(_bytes_and(*spaces)).compile_json_schema(
+        _unique(b), strict_mode=False
+    )
+    free = GrammarMatcher(compiled)
+    assert free.accept_string(text)
+    matcher = GrammarMatcher(compiled)
+    assert matcher.accept_string(text)
+    matcher.remaining_tokens = 500
+    assert allowed_tokens(matcher) == allowed_tokens(free)
+    for choose in choosers(3).values():
+        at = GrammarMatcher(compiled)
+        assert at.accept_string(text)
+        at.remaining_tokens = at.min_tokens_to_finish() + 9
+        walk(at, choose, check_every=5)
+        assert at.is_terminated()
