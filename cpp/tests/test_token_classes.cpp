@@ -259,3 +259,55 @@ TEST_CASE("names that tokens end or hold") {
   CHECK(!vocabulary.quote("x"));
   CHECK(!vocabulary.quote("me"));
 }
+
+TEST_CASE("with a space, a residue leaves the tokens that begin with one to its gate") {
+  std::vector<std::string> tokens;
+  for (uint32_t byte = 0; byte < 256; ++byte) tokens.emplace_back(1, static_cast<char>(byte));
+  for (const char first : std::string("bcdefghij")) {
+    for (const char second : std::string("bcdefghij")) {
+      for (const char third : std::string("bcQX\" ")) {
+        const std::string word{first, second, third};
+        tokens.push_back(word);
+        tokens.push_back(" " + word);
+      }
+    }
+  }
+  const Vocabulary vocabulary(tokens, static_cast<uint32_t>(tokens.size()), {}, {3});
+  const uint32_t gate = vocabulary.space_node();
+  REQUIRE(gate != Vocabulary::kNoNode);
+  const Vocabulary& rest = *vocabulary.behind_space();
+  for (uint32_t node = 1; node < rest.num_nodes(); ++node) {
+    REQUIRE(rest.byte(node) == vocabulary.byte(gate + node));
+    REQUIRE(rest.next(node) + gate == vocabulary.next(gate + node));
+  }
+  for (const uint32_t id : vocabulary.tokens_below(gate)) {
+    REQUIRE(rest.text(id) == vocabulary.text(id).substr(1));
+  }
+  std::mt19937 random(13);
+  uint32_t found = 0;
+  for (int i = 0; i < 200; ++i) {
+    ByteSet bytes;
+    bytes.add(' ');
+    for (const char c : std::string("QX\"bcdefgh\n")) {
+      if (random() % 3 == 0) bytes.add(static_cast<uint8_t>(c));
+    }
+    const auto residue = vocabulary.classes().residue(bytes, 0);
+    if (residue == nullptr) continue;  // so much of the trie that a walk of the whole is as good
+    ++found;
+    CHECK(residue->gate == gate);
+    const std::set<uint32_t> nodes(residue->nodes.begin(), residue->nodes.end());
+    CHECK(nodes.contains(gate));
+    for (uint32_t node = 1; node < vocabulary.num_nodes(); ++node) {
+      const bool behind = node > gate && node < vocabulary.next(gate);
+      if (behind) CHECK(!nodes.contains(node));
+      bool wanted = false;  // some token at or below the node has one of the bytes
+      for (const uint32_t token : vocabulary.tokens_from(node)) {
+        for (const char c : vocabulary.text(token)) {
+          wanted = wanted || bytes.has(static_cast<uint8_t>(c));
+        }
+      }
+      if (!behind) CHECK(nodes.contains(node) == wanted);
+    }
+  }
+  CHECK(found > 50);
+}

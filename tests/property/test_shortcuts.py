@@ -80,12 +80,15 @@ WORDS = [
     r"[\p{L}]+( [\p{L}\-]+){1,5}",
     r"a+ ([^b]{2,6} )*",
 ]
-# The body of each is called, since it may go on where it may end.
+# Bodies that are called, since they may go on where they may end, and at last some that the repeat
+# reads itself: fewer iterations may be left there than one of them has letters.
 REPEATS = [
     'root ::= (word " "+){0,9} word\nword ::= [a-b]+',
     "root ::= (word sep){2,30} [A-Z]?\nword ::= [a-b]+\nsep ::= [ ,-]+",
     'root ::= (list " "?){1,4}\nlist ::= "a" (list ","){0,3} | "b"+',
     'root ::= (w ","+){0,5} w | (w " "+){0,12} "b"\nw ::= [a-b]+',
+    'root ::= (word ","){2,9} "b"\nword ::= [a-b]+',
+    'root ::= (("b" | [a-b]+) "," | "é"){3,43} "1"',
 ]
 CORPUS = [case for case in corpus_cases() if case.error is None]
 N_STEPS = 14

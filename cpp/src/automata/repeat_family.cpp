@@ -69,6 +69,8 @@ Target RepeatFamily::scan(StateId state, Reg count, uint8_t /*byte*/, StateId ed
 }
 
 uint32_t RepeatFamily::free_length(StateId state, Reg count) {
+  // What leads an iteration back to where it is does not end it.
+  if (!is_between(state)) return kUnbounded;
   const RepeatRule& repeat = rule(state);
   return repeat.max == kUnbounded ? kUnbounded : repeat.max - count;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 #include "maskwright/support/spaces.h"
@@ -297,10 +298,12 @@ std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes,
                                                           uint32_t codes) const {
   std::vector<uint32_t> nodes;
   const std::size_t limit = vocabulary_.num_nodes() / kUsefulPart + kAlways;
+  const bool gated = bytes.has(' ') && vocabulary_.behind_space() != nullptr;
+  const auto open = [&](uint32_t node) { return !gated || !is_behind_gate(node); };
   const auto add = [&](std::span<const uint32_t> way) {
     std::vector<uint32_t> merged;
     merged.reserve(nodes.size() + way.size());
-    std::ranges::set_union(nodes, way, std::back_inserter(merged));
+    std::ranges::set_union(nodes, way | std::views::filter(open), std::back_inserter(merged));
     nodes = std::move(merged);
   };
   if (codes != 0) add(code_classes_->ways(codes));
@@ -309,8 +312,6 @@ std::shared_ptr<const Residue> TokenClasses::make_residue(const ByteSet& bytes,
     add(std::span(ways_).subspan(way_begin_[byte],
                                  way_begin_[std::size_t{byte} + 1] - way_begin_[byte]));
   });
-  const bool gated = bytes.has(' ') && vocabulary_.behind_space() != nullptr;
-  if (gated) std::erase_if(nodes, [&](uint32_t node) { return is_behind_gate(node); });
   if (nodes.size() > limit) return nullptr;
   Residue residue = with_next(std::move(nodes));
   if (gated) residue.gate = vocabulary_.space_node();

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import mmap
 
@@ -114,7 +115,7 @@ def test_engine_that_gave_up_before_a_refusal_is_an_error():
 def test_of_several_readings_of_a_warm_step_the_least_counts(monkeypatch):
     # Each call of the clock is a tick later; the ticks grow from pass to pass but for the third.
     ticks = iter(tick for start in (0, 1000, 5000) for tick in spread(start))
-    monkeypatch.setattr(worker, "clock", lambda: next(ticks))
+    monkeypatch.setattr(worker, "wall_clock", lambda: next(ticks))
     row = np.full((1, 2), -1, dtype=np.int32)
     session = Session(lambda: True, lambda _: True, lambda: None)
     found = worker.Run(row, STOP).again(session, [1], repeats=3)
@@ -140,7 +141,7 @@ def test_answer_that_changes_when_the_text_comes_again_is_kept():
 
 def test_memory_and_split_compile_are_reported_at_the_end():
     engine = Literal()
-    engine.split_compile = lambda source, kind: (len(source), len(kind))
+    engine.split_compile = lambda source, kind, _clock: (len(source), len(kind))
     done = serve(engine, "ab", ("ab", True), split=True)[-1]
     assert (done["front_end_ns"], done["core_ns"]) == (2, 11)
     assert done["peak_mib"] > 0
@@ -177,3 +178,12 @@ def test_highest_and_lowest_bits_are_read(token):
     session = Session(lambda: True, lambda _: True, lambda: None)
     outcome, _, _ = worker.Run(row, token).judge(session, [])
     assert outcome["verdict"] == "accepted"
+
+
+def test_what_happens_once_can_be_timed_in_cpu_time(monkeypatch):
+    monkeypatch.setattr(worker.time, "process_time_ns", itertools.count(0, 1000).__next__)
+    stages = serve(Literal(), "ab", ("ab", True), cpu_time=True)
+    times = {key: value for stage in stages for key, value in stage.items()}
+    assert times["ttfm_ns"] == 1000
+    assert set(times["found"]["0"]["mask_first"]) == {1000}
+    assert set(times["found"]["0"]["mask_second"]) != {1000}
