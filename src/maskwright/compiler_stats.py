@@ -29,9 +29,9 @@ class CompilerStats:
         cold_walks: Walks over the token trie that were needed for those.
         visited_nodes: Trie nodes that those walks visited.
         detached_bytes: Memory of grammars from before `clear_cache` that are still in use, and of
-            what these share. Both have the same limits as before: grammars that find no
-            room drop the masks that they computed on demand; what stays of them is their rules
-            and the states that their texts have been in.
+            what these share. A grammar that grows and finds no room within the cache's limit
+            drops the masks that it computed on demand. It may exceed that limit: rules and
+            states stay, and grammars that do not grow keep their masks.
         precomputing: Grammars whose masks are being computed ahead, or wait for it.
         hits_by_meaning: Hits of ``grammars`` for which the front-end ran: another source had
             come to the same grammar.

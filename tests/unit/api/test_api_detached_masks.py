@@ -1,4 +1,4 @@
-"""Masks of grammars from before `clear_cache`: bounded by the compiler's limit, and right."""
+"""Masks of grammars from before `clear_cache`: dropped at the compiler's limit, and right."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_what_is_computed_after_clearing_keeps_the_limit():
             sizes = [one.memory_size_bytes for one in compiled]
             own, shared = (ledger.bytes for ledger in compiler._past._ledgers)
             assert own == sum(sizes)
-            assert own <= limit or grammar._core.counters()["masks"] == 0  # its states alone
+            assert own <= limit or grammar._core.counters()["masks"] == 0  # what is never dropped
             assert compiler.stats().detached_bytes == own + shared
     assert sum(drops(grammar) for grammar in compiled) > 0
     assert compiler.get_cache_size_bytes() == 0
