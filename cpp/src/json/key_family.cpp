@@ -302,12 +302,11 @@ const FreeRun& KeyFrames::region_of_classes(const NameClasses& names, uint32_t p
                                             std::span<const uint32_t> classes) {
   std::vector<uint32_t> key{names.id(), place};
   key.insert(key.end(), classes.begin(), classes.end());
-  const auto [id, added] = region_ids_.intern(key);
-  if (!added) return regions_[id];
-  regions_.emplace_back();
+  const uint32_t id = region_ids_.intern(key).id;
+  if (id < regions_.size()) return regions_[id];
+  regions_.resize(id + 1);
   const auto any_left = [&](uint32_t state, uint32_t least) {
-    return std::ranges::any_of(classes,
-                               [&](uint32_t c) { return names.count(state, c) >= least; });
+    return std::ranges::any_of(classes, [&](uint32_t c) { return names.count(state, c) >= least; });
   };
   std::vector<Lang::Arc> kept;
   const auto arcs_to = [&](uint32_t state, auto condition) {
@@ -319,9 +318,9 @@ const FreeRun& KeyFrames::region_of_classes(const NameClasses& names, uint32_t p
   };
   const auto no_class = [](std::span<const CodeRange>) { return 0U; };
   const auto endless = [&](uint32_t state) { return any_left(state, kUnbounded); };
-  const TextRegion region = find_text_region(
-      [&](uint32_t state) { return arcs_to(state, endless); }, no_class, place,
-      store_.max_advance());
+  const TextRegion region =
+      find_text_region([&](uint32_t state) { return arcs_to(state, endless); }, no_class, place,
+                       store_.max_advance());
   if (region.length != kUnbounded) return regions_[id];
   FreeRun& run = regions_[id];
   run = region.run;

@@ -75,8 +75,8 @@ class KeyFrames final : public KeyFamily {
   void likely(StateId state, Reg reg, const RegisterPool& regs,
               std::vector<std::string>& out) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(text_, near_names_, list_ids_, lists_, region_ids_, regions_,
-                                                 allowed_classes_);
+    return heap_block(sizeof(*this)) + heap_bytes(text_, near_names_, list_ids_, lists_,
+                                                  region_ids_, regions_, allowed_classes_);
   }
 
  private:
