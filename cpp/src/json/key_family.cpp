@@ -278,21 +278,40 @@ bool KeyFrames::reads_all(StateId state, Reg reg, const RegisterPool& regs, Free
 }
 
 // Text behind which there are always endlessly many names of an allowed class.
-bool KeyFrames::find_region(const View& at, std::span<const uint32_t> words, FreeRun& run) const {
+bool KeyFrames::find_region(const View& at, std::span<const uint32_t> words, FreeRun& run) {
   const KeyLang& lang = *lists_[at.list];
   const NameClasses* names = lang.only_classes();
   if (names == nullptr || lang.place(at.position) == kDeadLang) return false;
+  std::vector<uint32_t>& classes = allowed_classes_;
+  classes.clear();
+  for (uint32_t c = 0; c < names->size(); ++c) {
+    if (is_allowed(words, lang.label_base(0) + c)) classes.push_back(c);
+  }
+  const FreeRun& region = region_of_classes(*names, lang.place(at.position), classes);
+  if (!region.others_known) return false;
+  run = region;
+  for (uint32_t key = at.first.lo; key < at.first.hi; ++key) {
+    add_name(lang.rest(key, at.position), run);
+  }
+  return true;
+}
+
+// The same where no names are listed, kept for all key lists: `others_known` is false where there
+// is no such text.
+const FreeRun& KeyFrames::region_of_classes(const NameClasses& names, uint32_t place,
+                                            std::span<const uint32_t> classes) {
+  std::vector<uint32_t> key{names.id(), place};
+  key.insert(key.end(), classes.begin(), classes.end());
+  const uint32_t id = region_ids_.intern(key).id;
+  if (id < regions_.size()) return regions_[id];
+  regions_.resize(id + 1);
   const auto any_left = [&](uint32_t state, uint32_t least) {
-    for (uint32_t c = 0; c < names->size(); ++c) {
-      const bool left = names->count(state, c) >= least;
-      if (left && is_allowed(words, lang.label_base(0) + c)) return true;
-    }
-    return false;
+    return std::ranges::any_of(classes, [&](uint32_t c) { return names.count(state, c) >= least; });
   };
   std::vector<Lang::Arc> kept;
   const auto arcs_to = [&](uint32_t state, auto condition) {
     kept.clear();
-    for (const Lang::Arc& arc : names->arcs(state)) {
+    for (const Lang::Arc& arc : names.arcs(state)) {
       if (condition(arc.target)) kept.push_back(arc);
     }
     return std::span<const Lang::Arc>(kept);
@@ -300,18 +319,16 @@ bool KeyFrames::find_region(const View& at, std::span<const uint32_t> words, Fre
   const auto no_class = [](std::span<const CodeRange>) { return 0U; };
   const auto endless = [&](uint32_t state) { return any_left(state, kUnbounded); };
   const TextRegion region =
-      find_text_region([&](uint32_t state) { return arcs_to(state, endless); }, no_class,
-                       lang.place(at.position), store_.max_advance());
-  if (region.length != kUnbounded) return false;
+      find_text_region([&](uint32_t state) { return arcs_to(state, endless); }, no_class, place,
+                       store_.max_advance());
+  if (region.length != kUnbounded) return regions_[id];
+  FreeRun& run = regions_[id];
   run = region.run;
   const auto few = [&](uint32_t state) { return !endless(state) && any_left(state, 1); };
   for (const uint32_t state : region.states) {
     add_bytes_read(arcs_to(state, few), run.text, run.others);
   }
-  for (uint32_t key = at.first.lo; key < at.first.hi; ++key) {
-    add_name(lang.rest(key, at.position), run);
-  }
-  return true;
+  return run;
 }
 
 uint32_t KeyFrames::listed(StateId state, std::array<ListedRange, 2>& texts) {

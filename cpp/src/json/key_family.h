@@ -75,7 +75,8 @@ class KeyFrames final : public KeyFamily {
   void likely(StateId state, Reg reg, const RegisterPool& regs,
               std::vector<std::string>& out) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(text_, near_names_, list_ids_, lists_);
+    return heap_block(sizeof(*this)) + heap_bytes(text_, near_names_, list_ids_, lists_,
+                                                  region_ids_, regions_, allowed_classes_);
   }
 
  private:
@@ -113,7 +114,9 @@ class KeyFrames final : public KeyFamily {
                              const RegisterPool& regs);
   uint32_t doubts(StateId inside, Reg names, const RegisterPool& regs);
   bool reads_any(const View& at, std::span<const uint32_t> words) const;
-  bool find_region(const View& at, std::span<const uint32_t> words, FreeRun& run) const;
+  bool find_region(const View& at, std::span<const uint32_t> words, FreeRun& run);
+  const FreeRun& region_of_classes(const NameClasses& names, uint32_t place,
+                                   std::span<const uint32_t> classes);
   std::span<const uint32_t> near_names(StateId inside);
   StateId same_for_tokens(StateId inside, std::span<const uint32_t> words);
   bool append_others(const View& at, std::span<const uint32_t> words, SharedKey& key,
@@ -125,6 +128,9 @@ class KeyFrames final : public KeyFamily {
   std::unordered_map<StateId, std::vector<uint32_t>> near_names_;
   WordInterner list_ids_;  // ids of the classes, code units of the keys
   std::vector<std::unique_ptr<KeyLang>> lists_;
+  WordInterner region_ids_;  // {id of NameClasses, place there, the allowed classes...}
+  std::vector<FreeRun> regions_;
+  std::vector<uint32_t> allowed_classes_;  // scratch
 };
 
 }  // namespace maskwright
