@@ -127,6 +127,38 @@ TEST_CASE("a condition holds for any of its languages") {
   CHECK(conditions(names, "ab") == Set{kNone});
 }
 
+// Texts that hold the letter.
+std::unique_ptr<Lang> holds(uint32_t letter) {
+  return std::make_unique<TableTestLang>(
+      std::vector<std::vector<Lang::Arc>>{
+          {{0, letter - 1, 0}, {letter, letter, 1}, {letter + 1, 0xD7FF, 0}, {0xE000, 0x10FFFF, 0}},
+          {{0, 0xD7FF, 1}, {0xE000, 0x10FFFF, 1}}},
+      std::vector<bool>{false, true}, 0);
+}
+
+TEST_CASE("what else was found tells no states apart once a condition is settled") {
+  const auto a = holds('a');
+  const auto b = holds('b');
+  const auto c = holds('c');
+  const NameClasses one(0, kText, {{a.get(), b.get(), c.get()}}, false, 100);
+  CHECK(one.num_states() == 2);
+  CHECK(conditions(one, "xbx") == Set{0});
+  CHECK(conditions(one, "xyz").empty());
+  const NameClasses three(0, kText, {{a.get()}, {b.get()}, {c.get()}}, false, 100);
+  CHECK(three.num_states() == 8);
+  CHECK(conditions(three, "xcxa") == Set{0, 2});
+}
+
+TEST_CASE("states that lead to each other share their counts") {
+  const auto loop = std::make_unique<TableTestLang>(
+      std::vector<std::vector<Lang::Arc>>{{{'a', 'b', 1}}, {{'a', 'b', 0}}},
+      std::vector<bool>{true, false}, 0);
+  const NameClasses names(0, kText, {{loop.get()}}, true, 100);
+  CHECK(names.num_states() == 2);
+  CHECK(names.num_counts() == 1);
+  CHECK(names.count(names.start(), 0) == kUnbounded);
+}
+
 TEST_CASE("more names than can be counted are endless, but not for ever") {
   const auto many = letters(40);
   const NameClasses names(0, kText, {{many.get()}}, true, 100);

@@ -354,3 +354,12 @@ def test_too_many_name_states_are_a_named_limit():
     assert caught.value.code == "json-too-many-name-states"
     assert caught.value.limit == "max_lang_states"
     assert "simplify patternProperties and propertyNames" in str(caught.value)
+
+
+def test_patterns_that_ask_the_same_do_not_multiply():
+    # Each its own condition, they would have more than 2^20 states together.
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    pairs = {letters[i : i + 2]: {"type": "null"} for i in range(20)}
+    world = World({"type": "object", "patternProperties": pairs, "additionalProperties": False})
+    values = [{"ab": None}, {"xcd": None}, {"ba": None}, {"ab": 1}, {"ab": None, "stu": None}]
+    assert world.check_verdicts(values) == 3

@@ -7,6 +7,7 @@
 // says what else may come.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -35,7 +36,8 @@ using Conditions = std::span<const uint32_t>;  // those that hold for a name, so
 struct ObjectWords {
   bool silent;
   std::vector<std::pair<uint32_t, uint32_t>> members;   // key, word; by key
-  std::vector<std::pair<uint32_t, uint32_t>> patterns;  // condition, word
+  std::vector<std::pair<uint32_t, uint32_t>> patterns;  // condition, word; one for each word
+  std::vector<LangId> languages;                        // of the patterns as the node lists them
   uint32_t additional;                                  // a word; kNone: absent
 
   // Appends the words for a name; false if the node neither lists nor matches it.
@@ -150,7 +152,7 @@ class ObjectMerger {
   // `pattern`: an index into those of the node, or kNone.
   void add_some_member(uint32_t node, uint32_t pattern, uint32_t word) {
     SomeMember some{read(node | kSilent), kNone, word, node};
-    if (pattern != kNone) some.condition = some.node.patterns[pattern].first;
+    if (pattern != kNone) some.condition = condition({some.node.languages[pattern]});
     for (const auto& [key, unused] : some.node.members) mention(key, true);
     some_.push_back(std::move(some));
   }
@@ -204,7 +206,7 @@ class ObjectMerger {
 
   ObjectWords read(uint32_t word) {
     WordReader reader(table_.ir_.node(node_of(word)));
-    ObjectWords object{(word & kSilent) != 0, {}, {}, kNone};
+    ObjectWords object{(word & kSilent) != 0, {}, {}, {}, kNone};
     const uint32_t num_members = reader.next();
     object.members.reserve(num_members);
     for (uint32_t left = num_members; left != 0; --left) {
@@ -214,9 +216,15 @@ class ObjectMerger {
     // The first mention of a key counts.
     std::stable_sort(object.members.begin(), object.members.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
+    // Patterns that ask the same are one condition.
+    std::map<uint32_t, std::vector<LangId>> by_word;
     for (uint32_t left = reader.next(); left != 0; --left) {
-      const uint32_t matches = condition({table_.langs_.pattern(reader.next())});
-      object.patterns.emplace_back(matches, inherit(word, reader.next()));
+      object.languages.push_back(table_.langs_.pattern(reader.next()));
+      by_word[inherit(word, reader.next())].push_back(object.languages.back());
+    }
+    for (auto& [asked, patterns] : by_word) {
+      make_set(patterns);
+      object.patterns.emplace_back(condition(std::move(patterns)), asked);
     }
     const uint32_t additional = reader.next();
     if (additional != kNone) object.additional = inherit(word, additional);

@@ -1,6 +1,7 @@
 #include "json/name_classes.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "json/lang_overlay.h"
@@ -29,12 +30,57 @@ uint32_t saturate(uint64_t count) {
 
 }  // namespace
 
+// Whether any text may follow a state of a language. Looks at kMaxBehind states at most: with more
+// behind it the answer is no, which only tells more states apart.
+class AnyTextFollows {
+ public:
+  explicit AnyTextFollows(std::span<const Lang::Arc> text) : text_(text) {}
+
+  bool operator()(Lang& lang, uint32_t state) {
+    const auto [entry, added] = known_.try_emplace(std::pair{&lang, state}, false);
+    if (added) entry->second = find_out(lang, state);
+    return entry->second;
+  }
+
+ private:
+  static constexpr std::size_t kMaxBehind = 64;
+
+  bool find_out(Lang& lang, uint32_t state) {
+    behind_.assign(1, state);
+    for (std::size_t i = 0; i < behind_.size(); ++i) {
+      if (behind_.size() > kMaxBehind || !lang.accepts(behind_[i])) return false;
+      const auto arcs = lang.arcs(behind_[i]);
+      bool all = true;
+      overlay(text_, std::array{arcs}, [&](uint32_t, uint32_t, std::span<const uint32_t> to) {
+        if (to[0] == kDeadLang) {
+          all = false;
+        } else if (std::ranges::find(behind_, to[0]) == behind_.end()) {
+          behind_.push_back(to[0]);
+        }
+      });
+      if (!all) return false;
+    }
+    return true;
+  }
+
+  std::span<const Lang::Arc> text_;
+  std::map<std::pair<Lang*, uint32_t>, bool> known_;
+  std::vector<uint32_t> behind_;  // scratch
+};
+
+// The place of a settled condition's first operand; its others are at kDeadLang.
+constexpr uint32_t kSettled = kDeadLang - 1;
+
 // Makes the states: each is the list of where the operands are.
 class NameClasses::Explorer {
  public:
   Explorer(NameClasses& out, std::span<const Lang::Arc> text,
            const std::vector<Condition>& conditions, bool within, uint32_t max_states)
-      : out_(out), text_(text.begin(), text.end()), within_(within), max_states_(max_states) {
+      : out_(out),
+        text_(text.begin(), text.end()),
+        any_text_(text_),
+        within_(within),
+        max_states_(max_states) {
     for (const Condition& condition : conditions) {
       operands_.insert(operands_.end(), condition.begin(), condition.end());
       ends_.push_back(operands_.size());
@@ -45,6 +91,7 @@ class NameClasses::Explorer {
     std::vector<uint32_t> words;
     for (Lang* operand : operands_) words.push_back(operand->start());
     if (!possible(words)) return;
+    settle(words);
     places_.intern(words);
     for (uint32_t state = 0; state < places_.size(); ++state) {
       const auto place = places_.get(state);
@@ -52,10 +99,8 @@ class NameClasses::Explorer {
       add_arcs(place);
       check_stop();
       const auto after = static_cast<uint32_t>(out_.arcs_.size());
-      out_.states_.push_back({first, after - first, class_at(place), false});
-      const uint64_t spent =
-          std::max<uint64_t>(out_.arcs_.size(), uint64_t{places_.size()} * out_.classes_.size());
-      if (places_.size() > max_states_ || spent > max_states_ * kPerState) {
+      out_.states_.push_back({first, after - first, class_at(place), 0, false});
+      if (places_.size() > max_states_ || out_.arcs_.size() > max_states_ * kPerState) {
         too_many_states(max_states_);
       }
     }
@@ -69,13 +114,34 @@ class NameClasses::Explorer {
     return std::ranges::any_of(first, [](uint32_t state) { return state != kDeadLang; });
   }
 
+  void settle(std::span<uint32_t> place) {
+    std::size_t first = 0;
+    for (const std::size_t end : ends_) {
+      bool settled = false;
+      for (std::size_t i = first; i < end && !settled; ++i) {
+        settled =
+            place[i] == kSettled || (place[i] != kDeadLang && any_text_(*operands_[i], place[i]));
+      }
+      if (settled) {
+        std::ranges::fill(place.subspan(first, end - first), kDeadLang);
+        place[first] = kSettled;
+      }
+      first = end;
+    }
+  }
+
+  bool holds_at(std::size_t operand, uint32_t state) {
+    if (state == kDeadLang) return false;
+    return state == kSettled || operands_[operand]->accepts(state);
+  }
+
   uint32_t class_at(std::span<const uint32_t> place) {
     std::vector<uint32_t> holding;
     std::size_t at = 0;
     for (uint32_t condition = 0; condition < ends_.size(); ++condition) {
       bool holds = false;
       for (; at < ends_[condition]; ++at) {
-        holds = holds || (place[at] != kDeadLang && operands_[at]->accepts(place[at]));
+        holds = holds || holds_at(at, place[at]);
       }
       if (holds) holding.push_back(condition);
     }
@@ -89,7 +155,10 @@ class NameClasses::Explorer {
     std::vector<std::span<const Lang::Arc>> rows;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       copies_[i].clear();
-      if (place[i] != kDeadLang) {
+      if (place[i] == kSettled) {
+        copies_[i] = text_;
+        for (Lang::Arc& arc : copies_[i]) arc.target = kSettled;
+      } else if (place[i] != kDeadLang) {
         const auto arcs = operands_[i]->arcs(place[i]);
         copies_[i].assign(arcs.begin(), arcs.end());
       }
@@ -98,7 +167,9 @@ class NameClasses::Explorer {
     const std::size_t first = out_.arcs_.size();
     overlay(text_, rows, [&](uint32_t lo, uint32_t hi, std::span<const uint32_t> targets) {
       if (!possible(targets)) return;
-      const uint32_t target = places_.intern(targets).id;
+      settled_.assign(targets.begin(), targets.end());
+      settle(settled_);
+      const uint32_t target = places_.intern(settled_).id;
       if (out_.arcs_.size() > first && out_.arcs_.back().target == target &&
           out_.arcs_.back().hi + 1 == lo) {
         out_.arcs_.back().hi = hi;
@@ -110,8 +181,10 @@ class NameClasses::Explorer {
 
   NameClasses& out_;
   std::vector<Lang::Arc> text_;
+  AnyTextFollows any_text_;
   bool within_;
   uint32_t max_states_;
+  std::vector<uint32_t> settled_;  // scratch
   std::vector<Lang*> operands_;
   std::vector<std::size_t> ends_;  // of each condition's operands
   WordInterner places_;
@@ -126,7 +199,7 @@ NameClasses::NameClasses(uint32_t id, std::span<const Lang::Arc> text,
     return;
   }
   Explorer(*this, text, conditions, within, max_states).run();
-  count_names();
+  count_names(max_states);
 }
 
 // What Explorer and count_names() make of no conditions: one class, and a state that reads all.
@@ -139,13 +212,12 @@ void NameClasses::take_all(std::span<const Lang::Arc> text) {
       arcs_.push_back({arc.lo, arc.hi, 0});
     }
   }
-  states_.push_back({0, static_cast<uint32_t>(arcs_.size()), 0, true});
+  states_.push_back({0, static_cast<uint32_t>(arcs_.size()), 0, 0, true});
   counts_.push_back(kUnbounded);
 }
 
 // Tarjan's strongly connected components, without recursion; successors come first.
-void NameClasses::count_names() {
-  counts_.assign(states_.size() * classes_.size(), 0);
+void NameClasses::count_names(uint32_t max_states) {
   constexpr uint32_t kNew = kNone;
   constexpr uint32_t kDone = kNone - 1;
   std::vector<uint32_t> order(states_.size(), kNew);
@@ -180,6 +252,8 @@ void NameClasses::count_names() {
       const bool loop =
           std::ranges::any_of(own, [&s = state](const Lang::Arc& arc) { return arc.target == s; });
       count_component(component, component.size() > 1 || loop);
+      if (counts_.size() > max_states * kPerState) too_many_states(max_states);
+      check_stop();
       for (const uint32_t member : component) order[member] = kDone;
     }
     path.pop_back();
@@ -205,11 +279,11 @@ void NameClasses::count_component(std::span<const uint32_t> component, bool cycl
     if (cyclic && sum != 0) sum = kUnbounded;
     endless = endless && (sum == 0 || sum == kUnbounded);
   }
+  const auto row = static_cast<uint32_t>(counts_.size() / std::max(classes, 1U));
+  for (const uint64_t sum : sums) counts_.push_back(saturate(sum));
   for (const uint32_t state : component) {
     states_[state].endless = endless;
-    for (uint32_t c = 0; c < classes; ++c) {
-      counts_[std::size_t{state} * classes + c] = saturate(sums[c]);
-    }
+    states_[state].row = row;
   }
 }
 

@@ -5,9 +5,14 @@
 // set included, so that additionalProperties is a class like the others. One automaton reads all
 // languages side by side, those that have died too, and knows for each of its states how many names
 // of each class lie ahead: only classes with names exist, and an object can tell when they run out.
+// Once any text may follow in one language of a condition (an unanchored pattern was found), the
+// condition is *settled*, and where its other languages are tells no states apart. States that lead
+// to each other have the same names ahead, and one row of counts.
 //
 // Cost: explored as a whole when it is made, so that its limit is met at compile and never later.
-// max_states limits the states; a hundred times as many arcs and counts are allowed.
+// max_states limits the states; a hundred times as many arcs and counts are allowed. Conditions
+// that hold one without the other multiply: n unanchored patterns of which each asks something else
+// have 2^n classes.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +42,8 @@ class NameClasses {
 
   uint32_t id() const { return id_; }
   uint32_t size() const { return classes_.size(); }
+  std::size_t num_states() const { return states_.size(); }
+  std::size_t num_counts() const { return counts_.size(); }
   // The conditions that hold for the names of a class, sorted.
   std::span<const uint32_t> conditions(uint32_t name_class) const {
     return classes_.get(name_class);
@@ -55,7 +62,7 @@ class NameClasses {
   // The names of the class behind the state; kUnbounded: infinitely many, or more than can be
   // counted here.
   uint32_t count(uint32_t state, uint32_t name_class) const {
-    return counts_[std::size_t{state} * classes_.size() + name_class];
+    return counts_[std::size_t{states_[state].row} * classes_.size() + name_class];
   }
   // Behind the state and all states that follow there are no names or infinitely many, class by
   // class.
@@ -70,12 +77,13 @@ class NameClasses {
  private:
   struct State {
     uint32_t first_arc, num_arcs, name_class;
+    uint32_t row;  // of counts
     bool endless;
   };
   class Explorer;
 
   void take_all(std::span<const Lang::Arc> text);
-  void count_names();
+  void count_names(uint32_t max_states);
   void count_component(std::span<const uint32_t> component, bool cyclic);
 
   uint32_t id_;
@@ -83,7 +91,7 @@ class NameClasses {
   WordInterner classes_;  // the conditions that hold
   std::vector<State> states_;
   std::vector<Lang::Arc> arcs_;
-  std::vector<uint32_t> counts_;  // states x classes
+  std::vector<uint32_t> counts_;  // rows x classes
 };
 
 // One NameClasses per meaning.
