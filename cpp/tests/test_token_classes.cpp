@@ -309,5 +309,5 @@ TEST_CASE("with a space, a residue leaves the tokens that begin with one to its 
       if (!behind) CHECK(nodes.contains(node) == wanted);
     }
   }
-  CHECK(found > 50);
+  CHECK(found > 20);
 }
