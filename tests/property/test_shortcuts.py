@@ -296,3 +296,17 @@ def test_a_walk_stands_for_the_counts_that_a_token_can_not_reach_over() -> None:
     assert masks == same
     assert counts["cold_walks"] < 30
     assert each["cold_walks"] > 120
+
+
+def test_a_token_may_have_as_many_iterations_as_bytes_behind_one_that_ends() -> None:
+    tokens = make_vocabulary("iterations", [*(bytes([b]) for b in range(256)), b"ab ab "])
+    grammar = 'root ::= (word | space){0,9} "1"\nword ::= "a"+ | "b"\nspace ::= " "+'
+    compiled = compile_core(compile_source("ebnf", grammar, {}), tokens)
+    token = tokens.ids[b"ab ab "]
+    allowed = []
+    for n in range(9):  # fewer iterations first: what they are asked is kept
+        matcher = CoreMatcher(CORE.Matcher(compiled), tokens)
+        assert matcher.accept_bytes(b"b" * n + b" ")
+        allowed.append(token in matcher.allowed_tokens())
+        assert matcher.fork().accept_token(token) == allowed[-1], n
+    assert allowed == [n <= 2 for n in range(9)]

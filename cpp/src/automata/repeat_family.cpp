@@ -103,6 +103,12 @@ void RepeatFamily::mask_key(StateId state, Reg count, const RegisterPool& /*regs
   key.push_back(repeat.max == kUnbounded ? clip : std::min(repeat.max - count, clip));
 }
 
+// The iteration under way may end before the token begins, and a token may have as many more as it
+// has bytes: so what decides is the count behind it.
+void RepeatFamily::caller_key(StateId state, Reg count, const RegisterPool& regs, KeyWords& key) {
+  mask_key(state, next(rule(state), count), regs, key);
+}
+
 bool RepeatFamily::far_key(StateId state, Reg count, KeyWords& key, uint32_t& room) {
   const RepeatRule& repeat = rule(state);
   if (repeat.max == kUnbounded || body(store_.content(state)[0]).read_here) return false;

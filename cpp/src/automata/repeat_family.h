@@ -45,6 +45,7 @@ class RepeatFamily final : public Family {
   Target resume(StateId state, Reg count, SetId accepted, Reg returned,
                 RegisterPool& regs) override;
   void mask_key(StateId state, Reg count, const RegisterPool& regs, KeyWords& key) override;
+  void caller_key(StateId state, Reg count, const RegisterPool& regs, KeyWords& key) override;
 
   // A repeat whose body is called asks of its maximum only whether a count has come to it. So what
   // a walk finds is the same for all counts of one key that stay below the maximum as far as they
