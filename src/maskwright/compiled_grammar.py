@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
 from .grammar import Grammar
@@ -237,28 +238,22 @@ def checked_limits(given: tuple[int | None, ...]) -> dict[str, int]:
 
 def object_bytes(grammar: Grammar, key: Hashable) -> int:
     """Return about how much memory the Python objects of a cached grammar take."""
-    ir, certificate = grammar._ir, grammar._certificate  # noqa: SLF001  of this package
-    return _OBJECT_BYTES + len(ir) + _certificate_bytes(certificate) + _key_bytes(key)
+    return _OBJECT_BYTES + len(grammar.ir) + _certificate_bytes(grammar) + _key_bytes(key)
 
 
 def further_key_bytes(key: Hashable, form: CompiledGrammar, value: CompiledGrammar) -> int:
     """Return about how much a further key of a cached grammar takes, with a form of its own."""
-    own_form = 0 if form is value else _FORM_BYTES + _certificate_bytes(form.certificate)
+    own_form = 0 if form is value else _FORM_BYTES + _certificate_bytes(form.grammar)
     return _FURTHER_KEY_BYTES + _key_bytes(key) + own_form
 
 
-def _certificate_bytes(certificate: Certificate) -> int:
-    count = 4 * len(certificate.loosened)
-    size = 0
-    for texts in (certificate.narrowed, certificate.ignored):
-        count += len(texts)
-        for text in texts:
-            size += len(text)
-    return size + _TEXT_BYTES * count
+def _certificate_bytes(grammar: Grammar) -> int:
+    certificate = grammar.certificate
+    texts = certificate.narrowed + certificate.ignored
+    return sum(map(len, texts)) + _TEXT_BYTES * (len(texts) + 4 * len(certificate.loosened))
 
 
 def _key_bytes(key: Hashable) -> int:
     if not isinstance(key, tuple) or len(key) < 2:
         return 0
-    size: int = key[1].__sizeof__()  # the source, text or bytes
-    return _REFERENCE_BYTES * len(key) + size
+    return _REFERENCE_BYTES * len(key) + getsizeof(key[1])  # the source

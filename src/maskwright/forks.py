@@ -27,14 +27,13 @@ class _Closed(Protocol):
         """Let it be opened again; called by the thread that forked, in parent and child."""
 
 
-# A plain set: compilers are made often, and each adds to it.
-_objects: set[weakref.ref[_Renewed]] = set()
+_objects: weakref.WeakSet[_Renewed] = weakref.WeakSet()
 _closed: weakref.WeakSet[_Closed] = weakref.WeakSet()
 
 
 def renew_in_children(thing: _Renewed) -> None:
     """Have `renew` called in every process that is forked while the object lives."""
-    _objects.add(weakref.ref(thing, _objects.discard))
+    _objects.add(thing)
 
 
 def close_before_forks(thing: _Closed) -> None:
@@ -43,10 +42,8 @@ def close_before_forks(thing: _Closed) -> None:
 
 
 def _renew_all() -> None:
-    for reference in list(_objects):
-        thing = reference()
-        if thing is not None:
-            thing.renew()
+    for thing in list(_objects):
+        thing.renew()
 
 
 def _close_all() -> None:

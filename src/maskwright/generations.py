@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from . import _core
+from .bitmask import get_bitmask_shape
 from .common_masks import common_masks
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Generation:
         self, tokenizer_info: TokenizerInfo, limit_bytes: int, mask_table_bytes: int
     ) -> None:
         vocabulary = tokenizer_info._core  # noqa: SLF001  of this package
-        mask_words = (tokenizer_info.vocab_size + 31) // 32
+        mask_words = get_bitmask_shape(1, tokenizer_info.vocab_size)[1]
         self.ledger = _core.ByteLedger()
         self.shared_ledger = _core.ByteLedger()
         self.shared_masks = _core.SharedMasks(

@@ -32,8 +32,8 @@ class WorkPool:
 
     def __init__(self, max_threads: int) -> None:
         self._max_threads = max_threads
-        self._has_run = False
         self.renew()
+        renew_in_children(self)
 
     def renew(self) -> None:
         """Begin without threads and tasks, as a forked child does."""
@@ -52,11 +52,8 @@ class WorkPool:
         Raises:
             RuntimeError: No thread can be started; the program ends, for instance.
         """
-        if not self._has_run:  # before that, no child has anything to let go of
-            renew_in_children(self)
-            self._has_run = True
+        tasks = self._urgent if urgent else self._background
         with self._lock:
-            tasks = self._urgent if urgent else self._background
             if self._num_threads < self._max_threads:
                 _Worker(target=self._work, name="maskwright", daemon=False).start()
                 self._num_threads += 1
