@@ -6,6 +6,8 @@ solved by iterating to a fixpoint. Exponential, and obviously right.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from maskwright.ir import nodes as n
 from maskwright.ir.reader import read
 
@@ -57,8 +59,8 @@ def _evaluate(
     return _repeat(done[expr.body], expr.minimum, expr.maximum, limit)
 
 
-def _short(items: object, limit: int) -> frozenset[bytes]:
-    return frozenset(item for item in items if len(item) <= limit)  # type: ignore[attr-defined]  # strings all
+def _short(items: Iterable[bytes], limit: int) -> frozenset[bytes]:
+    return frozenset(item for item in items if len(item) <= limit)
 
 
 def _concat(left: frozenset[bytes], right: frozenset[bytes], limit: int) -> frozenset[bytes]:

@@ -18,6 +18,8 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from generated import write_or_check
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -55,14 +57,7 @@ _ODD_DEFAULT = re.compile(r"<.*>", re.DOTALL)
 
 def main() -> int:
     """Write the document, or compare it with what would be written."""
-    text = document()
-    if sys.argv[1:] == ["--check"]:
-        if TARGET.read_text(encoding="utf-8") == text:
-            return 0
-        print(f"{TARGET} differs; run python tools/make_api_reference.py", file=sys.stderr)
-        return 1
-    TARGET.write_text(text, encoding="utf-8")
-    return 0
+    return write_or_check(TARGET, document())
 
 
 def document() -> str:

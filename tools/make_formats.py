@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from generated import write_or_check
+
 from maskwright.frontends.json_schema.formats import FORMATS
 from maskwright.frontends.json_schema.formats.languages import FILE_NAME, pack
 
@@ -22,14 +24,7 @@ TARGET = (
 
 def main() -> int:
     """Write the file, or compare it with what would be written."""
-    data = pack(FORMATS)
-    if sys.argv[1:] == ["--check"]:
-        if TARGET.is_file() and TARGET.read_bytes() == data:
-            return 0
-        print(f"{TARGET} differs; run python tools/make_formats.py", file=sys.stderr)
-        return 1
-    TARGET.write_bytes(data)
-    return 0
+    return write_or_check(TARGET, pack(FORMATS))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from generated import write_or_check
+
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs/keywords.md"
 BASELINES = ROOT / "tests/conformance/baselines"
@@ -44,15 +46,7 @@ which strings of the format are never written; no string outside the format is a
 
 def main() -> int:
     """Write the document, or compare it with what would be written."""
-    text = document()
-    if sys.argv[1:] == ["--check"]:
-        if TARGET.read_text(encoding="utf-8") == text:
-            return 0
-        print(f"{TARGET} differs; run python tools/make_keyword_table.py", file=sys.stderr)
-        return 1
-    TARGET.parent.mkdir(exist_ok=True)
-    TARGET.write_text(text, encoding="utf-8")
-    return 0
+    return write_or_check(TARGET, document())
 
 
 def document() -> str:

@@ -14,6 +14,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from generated import write_or_check
+
 TARGET = (
     Path(__file__).resolve().parent.parent / "src/maskwright/frontends/json_schema/metaschemas.json"
 )
@@ -32,13 +34,7 @@ def main() -> int:
     text = json.dumps(
         {"$comment": LICENCE, "documents": _documents()}, separators=(",", ":"), sort_keys=False
     )
-    if sys.argv[1:] == ["--check"]:
-        if TARGET.read_text(encoding="utf-8") == text + "\n":
-            return 0
-        print(f"{TARGET} differs; run python tools/make_metaschemas.py", file=sys.stderr)
-        return 1
-    TARGET.write_text(text + "\n", encoding="utf-8")
-    return 0
+    return write_or_check(TARGET, text + "\n")
 
 
 def _documents() -> dict[str, Any]:

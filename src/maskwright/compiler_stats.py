@@ -30,8 +30,9 @@ class CompilerStats:
         visited_nodes: Trie nodes that those walks visited.
         detached_bytes: Memory of grammars from before `clear_cache` that are still in use, and of
             what these share. A grammar that grows and finds no room within the cache's limit
-            drops the masks that it computed on demand. It may exceed that limit: rules and
-            states stay, and grammars that do not grow keep their masks.
+            drops the masks that it computed on demand, if they take more than an eighth
+            of what it keeps in any case. So these bytes may exceed the limit: rules and states
+            stay, and grammars that do not grow keep their masks.
         precomputing: Grammars whose masks are being computed ahead, or wait for it.
         hits_by_meaning: Hits of ``grammars`` for which the front-end ran: another source had
             come to the same grammar.

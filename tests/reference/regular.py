@@ -15,7 +15,7 @@ Cost: exponential in the worst case; ``ReferenceLimitError`` beyond ``MAX_SEARCH
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from .flat import FlatIr
@@ -38,13 +38,14 @@ class Term:
     ranges: Ranges = ()
     low: int = 0
     high: int | None = None
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:  # terms are deep: compute the hash once
         key = (self.op, self.args, self.ranges, self.low, self.high)
         object.__setattr__(self, "_hash", hash(key))
 
     def __hash__(self) -> int:
-        return self._hash  # type: ignore[attr-defined,no-any-return]  # set when it was made
+        return self._hash
 
 
 NOTHING = Term("class")

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_set>
 
 #include "maskwright/ir/repeat.h"
 #include "maskwright/support/error.h"
@@ -283,6 +284,24 @@ Nfa build_nfa(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLi
   Nfa nfa = NfaBuilder(ir, spellable, limits, json, regular).build();
   trim_nfa(nfa, json);
   return nfa;
+}
+
+uint32_t rule_of(const Nfa& nfa, Position from) {
+  constexpr std::size_t kMaxVisited = 4096;
+  std::vector<Position> seen{from};
+  std::unordered_set<Position> known{from};
+  const auto visit = [&](Position p) {
+    if (known.insert(p).second) seen.push_back(p);
+  };
+  for (std::size_t i = 0; i < seen.size() && i < kMaxVisited; ++i) {
+    const Nfa::Node& node = nfa.nodes[seen[i]];
+    if (node.ends_rule != kNone) return node.ends_rule;
+    std::ranges::for_each(node.empty, visit);
+    for (const ByteEdge& edge : node.bytes) visit(edge.target);
+    for (const CallEdge& edge : node.calls) visit(edge.target);
+    for (const TokenSetEdge& edge : node.tokens) visit(edge.target);
+  }
+  return kNone;
 }
 
 }  // namespace maskwright

@@ -67,6 +67,10 @@ void add_utf8_ranges(Nfa& nfa, std::span<const uint32_t> ranges, Position from, 
 Nfa build_nfa(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLimits& limits,
               const JsonHooks& json, const RegularHook& regular);
 
+// The rule of a position, whose edges stay inside it, some of them up to its end; kNone if that is
+// far away. Takes time in the size of the rule.
+uint32_t rule_of(const Nfa& nfa, Position from);
+
 // The normal form of an NFA that was trimmed, and back. `tables` have been checked (serialize/);
 // raises kStoredFormat for what only the NFA as a whole shows: positions without a way to the end
 // of their rule, and repeats that begin with themselves.

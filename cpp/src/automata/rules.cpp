@@ -16,6 +16,7 @@
 #include "maskwright/support/sorted_set.h"
 #include "nfa.h"
 #include "repeat_family.h"
+#include "tail_family.h"
 
 namespace maskwright {
 
@@ -104,28 +105,6 @@ struct RulesMachine::Impl final : Family {
   bool is_plain(uint32_t callee) const { return callee < kTargetTag && !nfa.is_repeat(callee); }
   bool is_nullable(uint32_t callee) const { return callee < kTargetTag && nfa.nullable[callee]; }
 
-  // The rule of a position; its edges stay inside it, and some of them lead to its end. kNone if
-  // that is far away.
-  uint32_t rule_of(Position from) {
-    constexpr std::size_t kMaxVisited = 4096;
-    std::vector<Position> seen{from};
-    ++epoch;
-    mark[from] = epoch;
-    for (std::size_t i = 0; i < seen.size() && i < kMaxVisited; ++i) {
-      const Nfa::Node& node = nfa.nodes[seen[i]];
-      if (node.ends_rule != kNone) return node.ends_rule;
-      const auto visit = [&](Position p) {
-        if (mark[p] != epoch) seen.push_back(p);
-        mark[p] = epoch;
-      };
-      std::ranges::for_each(node.empty, visit);
-      for (const ByteEdge& edge : node.bytes) visit(edge.target);
-      for (const CallEdge& edge : node.calls) visit(edge.target);
-      for (const TokenSetEdge& edge : node.tokens) visit(edge.target);
-    }
-    return kNone;
-  }
-
   std::vector<uint32_t> rules_of(StateId state) {
     constexpr std::size_t kMaxPlaces = 16;
     std::vector<uint32_t> rules;
@@ -135,7 +114,7 @@ struct RulesMachine::Impl final : Family {
     if (store.state(state).family != FamilyId::kRules) return rules;
     const auto content = store.content(state);
     for (const Position p : content.subspan(2, std::min(content.size() - 2, kMaxPlaces))) {
-      add(rule_of(p));
+      add(rule_of(nfa, p));
     }
     std::ranges::for_each(store.set(frames[content[0]].callees), add);
     return rules;
@@ -367,7 +346,7 @@ struct RulesMachine::Impl final : Family {
       map.push_back({callee, returned});
       identity &= returned == one;
     }
-    return identity ? kDead : tail_family.make(map);
+    return identity ? kDead : tail_family.make(std::move(map));
   }
 
   std::span<const TokenEdge> token_edges(StateId state) {
@@ -429,55 +408,6 @@ struct RulesMachine::Impl final : Family {
   // --- tail calls ---
 
   // State [(callee, returned set)...]: what the frames of tail calls below would return.
-  struct TailFamily final : Family {
-    explicit TailFamily(Store& store_in) : store(store_in) {}
-
-    StateId make(std::vector<std::pair<uint32_t, SetId>>& map) {
-      std::ranges::sort(map);
-      std::vector<uint32_t> content;
-      for (std::size_t i = 0; i < map.size();) {
-        std::vector<uint32_t> merged;
-        const uint32_t callee = map[i].first;
-        for (; i < map.size() && map[i].first == callee; ++i) {
-          const auto set = store.set(map[i].second);
-          merged.insert(merged.end(), set.begin(), set.end());
-        }
-        make_set(merged);
-        content.push_back(callee);
-        content.push_back(store.intern_set(merged));
-      }
-      return store.intern(FamilyId::kTail, content);
-    }
-    void describe(std::span<const uint32_t>, State&) override {}
-    void expand(StateId, RowBuilder&) override {}
-    Target resume(StateId state, Reg, SetId accepted, Reg, RegisterPool&) override {
-      const auto content = store.content(state);
-      std::vector<uint32_t> returned;
-      for (const uint32_t callee : store.set(accepted)) {
-        for (std::size_t i = 0; i < content.size(); i += 2) {
-          if (content[i] != callee) continue;
-          const auto set = store.set(content[i + 1]);
-          returned.insert(returned.end(), set.begin(), set.end());
-        }
-      }
-      if (returned.empty()) return {};
-      make_set(returned);
-      return {store.done(store.intern_set(returned)), 0};
-    }
-    // `upper` pushed on `lower`: one map through both.
-    StateId compose(StateId upper, StateId lower) {
-      const auto content = store.content(upper);
-      std::vector<std::pair<uint32_t, SetId>> map;
-      RegisterPool regs;
-      for (std::size_t i = 0; i < content.size(); i += 2) {
-        const StateId after = resume(lower, 0, content[i + 1], 0, regs).state;
-        if (after != kDead) map.push_back({content[i], store.state(after).accepts});
-      }
-      return make(map);
-    }
-
-    Store& store;
-  };
 
   Store& store;
   JsonHooks json;

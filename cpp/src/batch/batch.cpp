@@ -206,9 +206,6 @@ void roll_back(Matchers matchers, std::span<const int64_t> steps) {
 }
 
 void check_rows(std::span<const int64_t> rows, int64_t count, const char* what) {
-  // By hash, since there may be any number of rows that have no words.
-  constexpr std::size_t kFree = 0;
-  std::vector<std::size_t> slots(std::bit_ceil(2 * rows.size() + 1), kFree);  // index + 1
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] < 0 || rows[i] >= count) {
       throw Error(ErrorKind::kBatch, "batch-index",
@@ -218,16 +215,23 @@ void check_rows(std::span<const int64_t> rows, int64_t count, const char* what) 
                                   : std::to_string(count) + (count == 1 ? " row" : " rows") +
                                         "; pass indices from 0 to " + std::to_string(count - 1)));
     }
-    auto slot = static_cast<std::size_t>(rows[i]);
-    for (; slots[slot & (slots.size() - 1)] != kFree; ++slot) {
-      const std::size_t other = slots[slot & (slots.size() - 1)] - 1;
-      if (rows[other] != rows[i]) continue;
-      throw Error(ErrorKind::kBatch, "batch-index-twice",
-                  "index " + std::to_string(rows[i]) + " is given for " + nth(other) + " and " +
-                      nth(i) + "; each needs a row of its own");
-    }
-    slots[slot & (slots.size() - 1)] = i + 1;
   }
+  if (std::ranges::is_sorted(rows, std::ranges::less_equal{})) return;
+  // Not a flag for each row, of which there may be any number if they have no words.
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rows[i]; });
+  std::size_t twice = rows.size();  // the first that comes again
+  std::size_t before = 0;
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    if (rows[order[k - 1]] != rows[order[k]] || order[k] > twice) continue;
+    before = order[k - 1];
+    twice = order[k];
+  }
+  if (twice == rows.size()) return;
+  throw Error(ErrorKind::kBatch, "batch-index-twice",
+              "index " + std::to_string(rows[twice]) + " is given for " + nth(before) + " and " +
+                  nth(twice) + "; each needs a row of its own");
 }
 
 void Batch::renew() {

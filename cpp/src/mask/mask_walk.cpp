@@ -191,17 +191,26 @@ bool MaskWalk::take_listed(const Config& config) {
 // Takes the words that the configuration reads whatever they are; returns where to look for other
 // tokens. Null, and nothing taken, if there are none to take.
 std::shared_ptr<const Residue> MaskWalk::take_words(const Config& config) {
-  if (!store_.shortcuts().token_classes) return nullptr;
+  Words words = find_words(config, vocabulary_.classes());
+  result_.text = std::move(words.bitmap);
+  spelled_ = words.spelled;
+  return std::move(words.residue);
+}
+
+// The words of a vocabulary that the configuration reads whatever they are.
+MaskWalk::Words MaskWalk::find_words(const Config& config, const TokenClasses& classes) {
+  if (!store_.shortcuts().token_classes) return {};
   // A frame that may return goes on in another behind every word.
-  if ((store_.state(config.state).flags & kAccepts) != 0 && !alone_) return nullptr;
+  if ((store_.state(config.state).flags & kAccepts) != 0 && !alone_) return {};
   uint32_t length = 0;
   const FreeRun run = free_run(config, length);
-  if (!run.others_known || run.text.empty()) return nullptr;
-  auto residue = vocabulary_.classes().residue(run.others, run.other_codes);
-  if (residue != nullptr) result_.text = vocabulary_.classes().words(run.text, length);
-  if (result_.text == nullptr) return nullptr;
-  spelled_ = run.text == kSpelledText && length >= vocabulary_.max_token_length();
-  return residue;
+  if (!run.others_known || run.text.empty()) return {};
+  auto residue = classes.residue(run.others, run.other_codes);
+  if (residue == nullptr) return {};
+  auto bitmap = classes.words(run.text, length);
+  if (bitmap == nullptr) return {};
+  const bool spelled = run.text == kSpelledText && length >= vocabulary_.max_token_length();
+  return {std::move(bitmap), std::move(residue), spelled};
 }
 
 FreeRun MaskWalk::free_run(const Config& config, uint32_t& length) {

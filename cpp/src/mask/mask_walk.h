@@ -9,14 +9,13 @@
 // walks the residue (trie/token_classes.h); a subtree of such text is taken at once; whitespace
 // that changes nothing is a loop, and what follows it is the same behind every run; behind a
 // quotation mark that begins a token, any JSON text is a list of words, and behind a space any free
-// text is a bitmap and a residue again; where listed texts are read
-// the nodes are known but for which of these are allowed (listed_texts.h). Of a node with many
-// children only those are looked at whose bytes the state reads. Where one configuration starts at
-// many nodes, as behind the quotation marks of a hundred tokens, they are walked side by side
-// (mask_walk_starts.cpp). A rule that reads a word, and may return behind each of its characters,
-// is one *free text* (mask_walk_texts.cpp). Nearly always a single configuration is on the way, in
-// a state that only reads or may return besides: such a step is a look-up in its row
-// (mask_walk_steps.cpp).
+// text is a bitmap and a residue again; where listed texts are read the nodes are known but for
+// which of these are allowed (listed_texts.h). Of a node with many children only those are looked
+// at whose bytes the state reads. Where one configuration starts at many nodes, as behind the
+// quotation marks of a hundred tokens, they are walked side by side (mask_walk_starts.cpp). A rule
+// that reads a word, and may return behind each of its characters, is one *free text*
+// (mask_walk_texts.cpp). Nearly always a single configuration is on the way, in a state that only
+// reads or may return besides: such a step is a look-up in its row (mask_walk_steps.cpp).
 //
 // Cost: linear in the nodes that the states can read.
 #pragma once
@@ -157,6 +156,13 @@ class MaskWalk {
     uint32_t at = 0;
     const Edge* edge = nullptr;
   };
+  // Tokens that a configuration reads whatever they are, and the way to others; null if there are
+  // none, or no such way.
+  struct Words {
+    Bitmap bitmap;
+    std::shared_ptr<const Residue> residue;
+    bool spelled = false;  // any text that JSON spells, of any length
+  };
   struct TriePath;
   struct ResiduePath;
 
@@ -164,6 +170,7 @@ class MaskWalk {
   void add_token_symbols(StateId state);
   FreeRun free_run(const Config& config, uint32_t& length);
   std::shared_ptr<const Residue> take_words(const Config& config);
+  Words find_words(const Config& config, const TokenClasses& classes);
   bool take_listed(const Config& config);
   void keep_ranges();
   void keep_found(Result& result);

@@ -222,22 +222,16 @@ bool MaskWalk::follow_quoted(const Depth& depth, uint32_t node, uint32_t level) 
 // Behind the space that begins a token: if free text may follow, its words and a walk of the
 // others.
 bool MaskWalk::follow_words_behind_space(const Depth& depth, uint32_t level) {
-  if (!depth.single || !starts_.empty() || !store_.shortcuts().token_classes) return false;
-  if ((store_.state(depth.config.state).flags & kAccepts) != 0 && !alone_) return false;
-  uint32_t length = 0;
-  const FreeRun run = free_run(depth.config, length);
-  if (!run.others_known || run.text.empty()) return false;
-  const TokenClasses& classes = vocabulary_.behind_space()->classes();
-  const auto residue = classes.residue(run.others, run.other_codes);
-  if (residue == nullptr) return false;
-  const auto words = classes.words(run.text, length);
-  if (words == nullptr) return false;
-  for (std::size_t i = 0; i < words->size(); ++i) {
-    if ((*words)[i] == 0) continue;
-    found_[i] |= (*words)[i];
+  if (!depth.single || !starts_.empty()) return false;
+  const Words words = find_words(depth.config, vocabulary_.behind_space()->classes());
+  if (words.residue == nullptr) return false;
+  for (std::size_t i = 0; i < words.bitmap->size(); ++i) {
+    const uint32_t word = (*words.bitmap)[i];
+    if (word == 0) continue;
+    found_[i] |= word;
     touched_[i / 64] |= uint64_t{1} << i % 64;
   }
-  follow_residue(*residue, level, vocabulary_.space_node());
+  follow_residue(*words.residue, level, vocabulary_.space_node());
   return true;
 }
 

@@ -16,6 +16,9 @@ namespace maskwright {
 
 namespace {
 
+// Masks are kept though there is no room where what stays in any case takes this often their bytes.
+constexpr std::size_t kNotWorthDropping = 8;
+
 // Intersections, complements and free text become one automaton, made in full, since a rule needs
 // to know which of its states lead on.
 RegularAutomaton regular_automaton(LangTable& langs, uint32_t expr, uint32_t max_lang_states) {
@@ -125,8 +128,7 @@ void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
   }
   start_ = rules_->start();
   if (json_ != nullptr) json_->forget_outlines();
-  shared_ = std::move(shared);
-  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, shared_);
+  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, std::move(shared));
   mask_ids_ = std::make_unique<MaskIds>(
       std::make_shared<MaskTable>(vocabulary_->mask_words(), MaskTable::kDefaultBytes));
   completions_ = std::make_unique<CompletionStore>();
@@ -176,7 +178,8 @@ void CompiledGrammar::update_charge() {
     measure_at_ = items + items / 2 + table_bytes_ / kBytesPerItem;
   }
   if (!charge_.try_set(measure())) {
-    drop_masks();
+    // They are computed again, so that dropping a few at every step would help nobody.
+    if (measure_masks() > measure_rest() / kNotWorthDropping) drop_masks();
     charge_.set(measure());
   }
   charged_items_ = count_items();
@@ -188,17 +191,23 @@ void CompiledGrammar::drop_masks() {
   const MaskCounters& now = masks_->counters();
   dropped_.cold_walks += now.cold_walks;
   dropped_.visited_nodes += now.visited_nodes;
-  auto start = masks_->shared_start_mask();
-  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, shared_);
-  masks_->use_start_mask(std::move(start));
+  const auto old = std::move(masks_);
+  masks_ = std::make_unique<MaskStore>(ir_, *vocabulary_, store_, *rules_, old->shared());
+  masks_->use_start_mask(old->start_mask());
   mask_ids_->forget();
   completions_->forget();
   ++mask_drops_;
 }
 
-std::size_t CompiledGrammar::measure() const {
-  return around_bytes_ + table_bytes_ + store_.memory_bytes() + masks_->memory_bytes() +
-         mask_ids_->memory_bytes() + completions_->memory_bytes();
+std::size_t CompiledGrammar::measure() const { return measure_rest() + measure_masks(); }
+
+std::size_t CompiledGrammar::measure_rest() const {
+  return around_bytes_ + table_bytes_ + store_.memory_bytes();
+}
+
+// Of what drop_masks() drops.
+std::size_t CompiledGrammar::measure_masks() const {
+  return masks_->memory_bytes() + mask_ids_->memory_bytes() + completions_->memory_bytes();
 }
 
 std::size_t CompiledGrammar::measure_tables() const {

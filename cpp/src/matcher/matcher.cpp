@@ -78,7 +78,7 @@ void Matcher::start() {
   family_->steps.grow();
   Step first;
   first.left = token_budget_;
-  const StartMask* known = grammar_->masks().start_mask();
+  const StartMask* known = grammar_->masks().start_mask().get();
   first.completed = known != nullptr && known->completed;
   step_ = family_->append(first);
   if (known != nullptr && !tokens_.needs_search()) return;
@@ -294,7 +294,7 @@ Matcher::Fill Matcher::fill_bitmask(std::span<uint32_t> row, bool walk) {
 }
 
 bool Matcher::fill_texts(std::span<uint32_t> row, bool walk) {
-  const StartMask* known = step_ == kRoot ? grammar_->masks().start_mask() : nullptr;
+  const StartMask* known = step_ == kRoot ? grammar_->masks().start_mask().get() : nullptr;
   if (known != nullptr) {
     known->render(row);
   } else if (!grammar_->masks().fill(configs(), family_->arena, row, walk)) {

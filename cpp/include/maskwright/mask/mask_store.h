@@ -71,11 +71,11 @@ class MaskStore {
   // texts begin.
   StorableMasks storable(const Config& start);
   // The mask at the start of a text, if it was stored with the grammar; else null.
-  const StartMask* start_mask() const { return start_mask_.get(); }
-  std::shared_ptr<const StartMask> shared_start_mask() const { return start_mask_; }
+  const std::shared_ptr<const StartMask>& start_mask() const { return start_mask_; }
   // To be called before the first matcher is made.
   void use_start_mask(std::shared_ptr<const StartMask> mask) { start_mask_ = std::move(mask); }
 
+  const std::shared_ptr<SharedMasks>& shared() const { return shared_; }
   const MaskCounters& counters() const { return counters_; }
   // Takes constant time.
   std::size_t memory_bytes() const;

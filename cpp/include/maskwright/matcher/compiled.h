@@ -144,6 +144,8 @@ class CompiledGrammar {
   void drop_masks();
   CompiledCounters count() const;
   std::size_t measure() const;
+  std::size_t measure_rest() const;
+  std::size_t measure_masks() const;
   std::size_t measure_tables() const;
 
   mutable GrammarMutex mutex_{*this};
@@ -163,7 +165,6 @@ class CompiledGrammar {
   Store store_;
   std::unique_ptr<JsonMachine> json_;
   std::unique_ptr<RulesMachine> rules_;
-  std::shared_ptr<SharedMasks> shared_;
   std::unique_ptr<MaskStore> masks_;
   MaskCounters dropped_;  // of those before
   std::unique_ptr<MaskIds> mask_ids_;

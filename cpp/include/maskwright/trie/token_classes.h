@@ -37,7 +37,8 @@ class Vocabulary;
 struct Residue {
   std::vector<uint32_t> nodes;
   std::vector<uint32_t> next;  // index of the first node behind the subtree of nodes[i]
-  // Vocabulary::space_node() if all below that is part of it, but not among the nodes.
+  // Vocabulary::space_node() if all below that is part of it, but not among the nodes; else the
+  // root, which is never among them.
   uint32_t gate = 0;
 };
 
