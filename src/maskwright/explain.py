@@ -1,10 +1,10 @@
 """What `GrammarMatcher.explain` tells: the place, what may come next, why a token was refused.
 
 Idea: the core names the rules and the bytes; forks without a budget read on from there, byte by
-byte while few are allowed, which spells out literals (``explanation``). Why a token was refused is
+byte while few are allowed, which spells out literals (``look_ahead``). Why a token was refused is
 found out by trying it again: without the budget, and then its bytes one by one.
-Cost: linear in the text, for the JSON pointer; at most some hundred bytes are read ahead. Nothing
-of the vocabulary is walked.
+Cost: linear in the text, for the JSON pointer, and what reading ahead costs. Nothing of the
+vocabulary is walked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .errors import MatcherError
-from .explanation import alternatives, ends_in_string, pointer_of
+from .json_prefix import ends_in_string, pointer_of
+from .look_ahead import alternatives
 
 if TYPE_CHECKING:
     from . import _core

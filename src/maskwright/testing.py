@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .compiler import GrammarCompiler
-from .explanation import byte_tokenizer_info
 from .grammar import Grammar
 from .matcher import GrammarMatcher
+from .mismatch import byte_tokenizer_info
 from .range_regex import float_range_regex, integer_range_regex
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .tokenizer_info import TokenizerInfo
 
-__all__ = ["bitmask_to_bool_mask", "bool_mask_to_bitmask"]
+__all__ = ["bitmask_to_bool_mask", "bool_mask_to_bitmask", "byte_tokenizer_info"]
 
 
 def _get_matcher_from_grammar(grammar: Grammar | str, **options: Any) -> GrammarMatcher:

@@ -15,7 +15,7 @@ import pytest
 
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import UnsatisfiableGrammarError
-from maskwright.explanation import byte_tokenizer_info
+from maskwright.testing import byte_tokenizer_info
 
 UNIQUE = {"type": "array", "uniqueItems": True, "minItems": 2, "maxItems": 3}
 SCHEMAS = [

@@ -18,9 +18,9 @@ from maskwright.cli.refusal_reasons import reason_of_refusal
 from maskwright.cli.schema_options import refuse_schema_options, schema_options
 from maskwright.compiler import GrammarCompiler
 from maskwright.errors import GrammarError, GrammarSyntaxError, LimitExceededError
-from maskwright.explanation import Mismatch, byte_tokenizer_info, find_mismatch
 from maskwright.frontends.json_schema import compile_json_schema
 from maskwright.frontends.json_schema.coverage import Recorder
+from maskwright.mismatch import Mismatch, byte_tokenizer_info, find_mismatch
 
 if TYPE_CHECKING:
     from argparse import Namespace

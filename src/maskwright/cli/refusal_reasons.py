@@ -11,16 +11,16 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from maskwright.errors import MaskwrightError
-from maskwright.explanation import find_mismatch
 from maskwright.frontends.json_schema.faults import quoted_name
 from maskwright.frontends.json_schema.json_text import parse_json
 from maskwright.frontends.json_schema.locations import unescape
+from maskwright.mismatch import find_mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from maskwright.compiled_grammar import CompiledGrammar
-    from maskwright.explanation import Mismatch
+    from maskwright.mismatch import Mismatch
 
     Compile = Callable[..., CompiledGrammar]
 

@@ -11,7 +11,7 @@ import pytest
 from budget_walks import all_texts, allowed_tokens, choosers, least_tokens, walk
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import MatcherError
-from maskwright.explanation import byte_tokenizer_info
+from maskwright.testing import byte_tokenizer_info
 from vocabularies import vocabulary
 
 TEXTS = ["[", "]", "a", "b", "ab", "aaaa", "[[", "]]", '"', ",", "1", "0", '","', '"]', "</s>"]
