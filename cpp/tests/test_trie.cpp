@@ -108,6 +108,7 @@ TEST_CASE("subtrees say what their texts are made of") {
       std::set<uint32_t> below;
       std::array<uint64_t, 2> ascii{};
       bool beyond = false, utf8 = true;
+      uint64_t leads = 0;
       uint32_t code_points = 0;
       for (uint32_t id = 0; id < tokens.size(); ++id) {
         if (tokens[id].size() <= content.text.size() || !tokens[id].starts_with(content.text)) {
@@ -120,6 +121,7 @@ TEST_CASE("subtrees say what their texts are made of") {
           const auto byte = static_cast<uint8_t>(c);
           if (byte < 0x80) ascii[byte / 64] |= uint64_t{1} << byte % 64;
           beyond = beyond || byte >= 0x80;
+          if (byte >= 0xC0) leads |= uint64_t{1} << (byte - 0xC0);
           begun += (byte & 0xC0) != 0x80 ? 1 : 0;
         }
         code_points = std::max(code_points, begun);
@@ -127,6 +129,7 @@ TEST_CASE("subtrees say what their texts are made of") {
       }
       CHECK(subtree->text.ascii == ascii);
       CHECK(subtree->text.beyond_ascii == beyond);
+      CHECK(subtree->text.missing == ~leads);
       CHECK(subtree->code_points == code_points);
       CHECK(subtree->utf8 == utf8);
       const auto listed = vocabulary.tokens_below(node);

@@ -23,6 +23,13 @@ PIECES = [
     *("é".encode(), "ß".encode(), "€".encode()[:1], "€".encode()[1:], "😀".encode()),
     *(b"\xa9", b"\xff"),
 ]
+# Some of which begin with bytes that begin characters which the classes below leave out.
+BEYOND = ["дю", "ΣΩ", "のん。", "中文龥", "한글", "\u00a0", "\u3000", "€😀", "a\u00a0b", "\u3000の"]
+BEYOND_PIECES = [
+    *PIECES,
+    *(text.encode() for text in [*BEYOND, *"дюΣΩのん。中文龥한글\u00a0\u3000"]),
+    *("の".encode()[:2], "の".encode()[1:], "д".encode()[:1], "\u00a0".encode()[1:]),
+]
 WS = "ws ::= [ \\t\\n]*\n"
 GRAMMARS = {
     "terms": 'root ::= e\ne ::= t ("+" t)*\nt ::= [a-c]+ | [0-9]+ ("." [0-9]+)? | "(" e ")"',
@@ -56,6 +63,17 @@ word ::= [a-z]+ (" " [a-z]+)*""",
     "two ways": 'root ::= a | b\na ::= [a-z]+ "1"\nb ::= [a-z ]+ "2"',
     "complements": "root ::= [^a]* ([a] [^a]*){1,2}",
 }
+BEYOND_GRAMMARS = {
+    "but spaces": r"root ::= ([^ \n\u00a0\u3000]+ [ \u00a0\u3000]+){0,4} [^ \n\u00a0\u3000]+",
+    "spaces or words": r"""root ::= (word | [ \u3000])+ "."
+word ::= [^ \n.\u00a0\u3000]+""",
+    "some letters": 'root ::= [a-zа-яの-ん一-龥]+ ("-" [а-я中]+)*',
+    "but one": r"""root ::= word (" " word)*
+word ::= [^ \u306e]+""",
+    "nested": """root ::= list
+list ::= word ("," word | "(" list ")")*
+word ::= [^,()。]+""",
+}
 PARTS = ["[a-c]+", "[a-z]*", "[^,]+", "[0-9]+", '"and"', '"a"', '","', '" "', "[ ]*", "word"]
 PARTS += ["list", '"(" list ")"', '"or" list', "word?", '(word ",")*', "[a-c0-9]{2,9}", "[a-zé]+"]
 
@@ -71,14 +89,14 @@ def random_grammar(rng):
     return f'root ::= list {end}\nlist ::= {body(2)} | "x"\nword ::= {body(1)} | [a-z]+'
 
 
-def random_vocabulary(rng, n_tokens):
-    tokens = {b"".join(rng.choices(PIECES, k=rng.randint(2, 6))) for _ in range(n_tokens)}
+def random_vocabulary(rng, n_tokens, pieces):
+    tokens = {b"".join(rng.choices(pieces, k=rng.randint(2, 6))) for _ in range(n_tokens)}
     return make_vocabulary("words", [*BYTES, *sorted(tokens - set(BYTES))])
 
 
-def walk(source, rng, n_tokens=700, steps=25):
+def walk(source, rng, n_tokens=700, steps=25, pieces=PIECES):
     """A walk through the masks that asks for every token at every step."""
-    v = random_vocabulary(rng, n_tokens)
+    v = random_vocabulary(rng, n_tokens, pieces)
     matcher = CoreMatcher.compile(Grammar.from_ebnf(source).ir, v)
     for _ in range(steps):
         allowed = matcher.allowed_tokens()
@@ -96,6 +114,12 @@ def walk(source, rng, n_tokens=700, steps=25):
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_words(name, seed):
     walk(GRAMMARS[name], random.Random(f"{name} {seed}"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", BEYOND_GRAMMARS)
+def test_words_beyond_ascii(name, seed):
+    walk(BEYOND_GRAMMARS[name], random.Random(f"{name} {seed}"), pieces=BEYOND_PIECES)
 
 
 @pytest.mark.parametrize("seed", range(60))

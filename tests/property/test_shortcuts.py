@@ -288,6 +288,20 @@ def test_words_behind_a_space_are_not_walked() -> None:
     assert walked["visited_nodes"] > 400 * walked["masks"]
 
 
+def test_words_beyond_ascii_are_not_walked_where_some_characters_are_left_out() -> None:
+    letters = [chr(code) for code in range(0x430, 0x44C)]
+    words = [f"{a}{b}{c}".encode() for a in letters for b in letters for c in letters[:8]]
+    plain = [bytes([b]) for b in range(256)]
+    tokens = make_vocabulary("many words", plain + words + [b" " + word for word in words])
+    text = "до юла аба ".encode()
+    counts, masks = masks_of_prefixes(tokens, "regex", r"(\S+\s+){0,9}\S+", text)
+    walked, same = masks_of_prefixes(
+        tokens, "regex", r"(\S+\s+){0,9}\S+", text, token_classes=False
+    )
+    assert masks == same
+    assert walked["visited_nodes"] > 10 * counts["visited_nodes"]
+
+
 def test_a_walk_stands_for_the_counts_that_a_token_can_not_reach_over() -> None:
     grammar = 'root ::= (word " "+){0,60} [0-9]\nword ::= [a-b]+'
     text = b"ab a " * 30 + b"0"

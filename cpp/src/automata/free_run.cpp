@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "maskwright/automata/store.h"
+#include "support/utf8_leads.h"
 
 namespace maskwright {
 
@@ -132,6 +133,9 @@ void Store::find_codes(StateId id, FreeRun& run) {
   uint32_t count = 0;
   for (const CodeRange range : back) count += range.hi - range.lo + 1;
   run.text.beyond_ascii = count == kAllBeyond;
+  const uint64_t missing = missing_leads(back);
+  run.by_leads.beyond_ascii = missing != kAllLeads;
+  run.by_leads.missing = run.by_leads.beyond_ascii ? missing : 0;
   if (run.text.beyond_ascii || back.empty() || all) return;
   if (!others.empty()) run.other_codes = code_class(others);
   if (others.empty() || run.other_codes != 0) run.text.kept = code_class(back);
@@ -144,6 +148,7 @@ const FreeRun& Store::find_free_run(StateId id) {
   run->text.escapes = own.reads_escapes(id);
   // What is read by its escape leads back as it is, too.
   run->text.beyond_ascii = run->text.escapes;
+  run->by_leads.beyond_ascii = run->text.escapes;
   if (!run->text.escapes) find_codes(id, *run);
   for (const Edge& edge : row(id).edges) {
     const bool back = own.unhindered(edge) == id;
@@ -157,6 +162,7 @@ const FreeRun& Store::find_free_run(StateId id) {
     }
   }
   if (run->text.escapes) run->others.remove('\\');
+  run->by_leads.ascii = run->text.ascii;
   free_runs_.push_back(std::move(run));
   states_[id].free_run = free_runs_.back().get();
   return *free_runs_.back();

@@ -9,6 +9,7 @@
 #include "json/lang_chars.h"
 #include "maskwright/support/code_points.h"
 #include "support/unescape.h"
+#include "support/utf8_leads.h"
 
 namespace maskwright {
 
@@ -22,23 +23,9 @@ constexpr std::size_t kMaxStates = 320;
 constexpr uint32_t kMaxCuts = 8;
 constexpr int kMostMissing = 4;  // of the bytes that begin code points beyond ASCII
 
-// The code points that begin with a byte (RFC 3629, section 4; no surrogates).
-CodeRange begun_by(uint8_t lead) {
-  const uint32_t low = lead;
-  if (lead < 0xE0) return {(low & 0x1F) << 6, ((low & 0x1F) << 6) + 0x3F};
-  if (lead == 0xE0) return {0x800, 0xFFF};
-  if (lead == 0xED) return {0xD000, 0xD7FF};
-  if (lead < 0xF0) return {(low & 0xF) << 12, ((low & 0xF) << 12) + 0xFFF};
-  if (lead == 0xF0) return {0x10000, 0x3FFFF};
-  if (lead == 0xF4) return {0x100000, kMaxCodePoint};
-  return {(low & 0x7) << 18, ((low & 0x7) << 18) + 0x3FFFF};
-}
-
 constexpr uint32_t kFirstBeyond = 0x80;
 constexpr uint32_t kFirstSurrogate = 0xD800;
 constexpr uint32_t kLastSurrogate = 0xDFFF;
-constexpr uint8_t kFirstLead = 0xC2;
-constexpr uint8_t kLastLead = 0xF4;
 
 // The bytes at which the spelling of a code point that is read may begin, and the class of those
 // all of whose code points are.
@@ -95,7 +82,6 @@ Reads reads_of(Arcs arcs, const CodeClassOf& code_class) {
   const std::vector<CodeRange> covered = read_by(arcs);
   if (langs::is_all_code_points(covered)) return all_read();
   Reads reads;
-  uint64_t present = 0;
   for (const CodeRange range : covered) {
     for (uint32_t c = range.lo; c <= std::min<uint32_t>(range.hi, 0x7F); ++c) {
       const auto byte = static_cast<uint8_t>(c);
@@ -109,22 +95,20 @@ Reads reads_of(Arcs arcs, const CodeClassOf& code_class) {
       const CodeRange own = begun_by(static_cast<uint8_t>(lead));
       if (own.lo > range.hi || own.hi < range.lo) continue;
       reads.bytes.add(static_cast<uint8_t>(lead));
-      if (range.lo <= own.lo && own.hi <= range.hi) present |= uint64_t{1} << (lead - 0xC0);
     }
   }
   if (!reads.beyond.empty()) reads.text.kept = code_class(reads.beyond);
   if (reads.text.kept != 0) return reads;
-  constexpr uint64_t kAll = ((uint64_t{1} << (kLastLead - 0xC0 + 1)) - 1) & ~uint64_t{3};
-  reads.text.beyond_ascii = std::popcount(kAll & ~present) <= kMostMissing;
-  reads.text.missing = reads.text.beyond_ascii ? kAll & ~present : 0;
+  const uint64_t missing = missing_leads(reads.beyond);
+  reads.text.beyond_ascii = std::popcount(missing) <= kMostMissing;
+  reads.text.missing = reads.text.beyond_ascii ? missing : 0;
   return reads;
 }
 
 bool has_all_beyond(const TextClass& text) { return text.beyond_ascii && text.missing == 0; }
 
 bool within(const TextClass& inner, const TextClass& outer) {
-  return outer.covers_ascii_of(inner) && (outer.escapes || !inner.escapes) &&
-         (!inner.beyond_ascii || (outer.beyond_ascii && (outer.missing & ~inner.missing) == 0)) &&
+  return outer.covers(inner) && (outer.escapes || !inner.escapes) &&
          (inner.kept == 0 || inner.kept == outer.kept || has_all_beyond(outer));
 }
 

@@ -6,12 +6,12 @@ namespace maskwright {
 
 namespace {
 
-constexpr std::size_t kClassWords = 5;
+constexpr std::size_t kClassWords = 7;
 
 void append_class(const TextClass& text, std::vector<uint32_t>& words) {
-  for (const uint64_t ascii : text.ascii) {
-    words.push_back(static_cast<uint32_t>(ascii));
-    words.push_back(static_cast<uint32_t>(ascii >> 32));
+  for (const uint64_t bits : {text.ascii[0], text.ascii[1], text.missing}) {
+    words.push_back(static_cast<uint32_t>(bits));
+    words.push_back(static_cast<uint32_t>(bits >> 32));
   }
   words.push_back(text.beyond_ascii ? 1 : 0);
 }
@@ -19,8 +19,10 @@ void append_class(const TextClass& text, std::vector<uint32_t>& words) {
 // Of append_class().
 TextClass read_class(std::span<const uint32_t> words) {
   TextClass text;
-  text.ascii = {words[0] | uint64_t{words[1]} << 32, words[2] | uint64_t{words[3]} << 32};
-  text.beyond_ascii = words[4] != 0;
+  const auto bits = [&](std::size_t at) { return words[at] | uint64_t{words[at + 1]} << 32; };
+  text.ascii = {bits(0), bits(2)};
+  text.missing = bits(4);
+  text.beyond_ascii = words[6] != 0;
   return text;
 }
 

@@ -13,7 +13,7 @@
 namespace maskwright {
 
 inline constexpr uint32_t kFreeEscape = kNone;
-inline constexpr std::size_t kFreeHead = 13;  // words before the nodes
+inline constexpr std::size_t kFreeHead = 17;  // words before the nodes
 
 void append_free_escape(const MaskWalk::FreeText& at, uint32_t set, std::vector<uint32_t>& words);
 // The text of the words behind kFreeEscape and the set.

@@ -147,9 +147,8 @@ bool MaskWalk::take_free_run(const Depth& depth, uint32_t node) {
   Family& family = store_.family(store_.state(depth.config.state).family);
   if (first < 0x80 && family.unhindered(*edge) != depth.config.state) return false;
   const FreeRun& run = store_.free_run(depth.config.state);
-  if (!run.text.covers_ascii_of(below->text)) return false;
-  const bool beyond = run.text.beyond_ascii && run.text.missing == 0;
-  if (below->text.beyond_ascii && !(beyond && below->utf8)) return false;
+  if (!run.by_leads.covers(below->text)) return false;
+  if (below->text.beyond_ascii && !below->utf8) return false;
   if (below->code_points > family.free_length(depth.config.state, depth.config.reg)) return false;
   allow_range(vocabulary_.range_below(node));
   return true;

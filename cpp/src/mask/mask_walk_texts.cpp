@@ -26,10 +26,6 @@ namespace {
 constexpr uint32_t kWorthIt = 32;  // nodes below which a walk is as cheap
 constexpr std::size_t kMaxReaders = 24;
 
-bool covers(const TextClass& text, const TextClass& other) {
-  return text.covers_ascii_of(other) && (text.beyond_ascii || !other.beyond_ascii);
-}
-
 bool reads_any(const Edge& edge, const TextClass& text) {
   for (uint32_t byte = edge.lo; byte <= edge.hi; ++byte) {
     if (byte < 0x80 && text.has(static_cast<uint8_t>(byte))) return true;
@@ -66,7 +62,7 @@ bool MaskWalk::take_text(std::span<const uint32_t> nodes, uint32_t level,
   }
   if (below <= kWorthIt || !store_.shortcuts().token_classes) return false;
   const TextLoop* loop = find_loop(levels_[level]);
-  if (loop == nullptr || (allowed != loop->allowed && covers(allowed, loop->allowed))) return false;
+  if (loop == nullptr || (allowed != loop->allowed && allowed.covers(loop->allowed))) return false;
   bool allow = true;
   if (nodes.front() == 0 && result_.text == nullptr) {
     result_.text = vocabulary_.classes().words(loop->allowed, vocabulary_.max_token_length());
@@ -162,10 +158,7 @@ MaskWalk::TextLoop MaskWalk::make_loop(std::span<const Config> configs) {
 // Characters of which the state reads any text: those that lead it back to itself, and others if
 // all states that they lead to read them all.
 TextClass MaskWalk::readable_text(StateId from) {
-  const FreeRun& run = store_.free_run(from);
-  TextClass own;
-  own.ascii = run.text.ascii;
-  own.beyond_ascii = run.text.beyond_ascii && run.text.missing == 0;
+  const TextClass& own = store_.free_run(from).by_leads;
   TextClass text = own;
   for (const Edge& edge : store_.row(from).edges) {
     if (edge.op != Op::kPlain || !read_by(edge.target).covers_ascii_of(own)) continue;
@@ -192,7 +185,9 @@ TextClass MaskWalk::readable_text(StateId from) {
       states.push_back(edge.target);
     }
   }
-  text.beyond_ascii = own.beyond_ascii && states.size() == 1;
+  if (states.size() == 1) return text;
+  text.beyond_ascii = false;
+  text.missing = 0;
   return text;
 }
 
@@ -216,9 +211,9 @@ bool MaskWalk::make_simple_loop(std::span<const Config> configs, const Config& r
   runner_.close(loop_set_, *arena_, &loop.returned);
   make_set(loop.returned);
   if (!same(loop_set_.configs(), configs)) return false;
-  TextClass own;
-  own.ascii = store_.free_run(reader.state).text.ascii;
+  TextClass own = store_.free_run(reader.state).by_leads;
   own.beyond_ascii = loop.allowed.beyond_ascii;
+  own.missing = loop.allowed.missing;
   for (const Config& config : configs) {
     for (const Edge& edge : store_.row(config.state).edges) {
       for (uint32_t value = edge.lo; value <= edge.hi; ++value) {

@@ -16,7 +16,7 @@ namespace maskwright {
 
 // To be raised with every change of what is written here, of what a key says, or of how the nodes
 // of a trie are numbered.
-inline constexpr uint32_t kMasksForm = 1;
+inline constexpr uint32_t kMasksForm = 2;
 
 void write_masks(const StorableMasks& masks, ByteWriter& writer);
 

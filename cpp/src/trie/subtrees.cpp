@@ -18,6 +18,7 @@ void Vocabulary::build_subtrees() {
   subtree_index_.assign(num_nodes(), 0);
   for (uint32_t node = num_nodes(); node-- > 0;) {
     Facts& here = facts[node];
+    here.subtree.text.missing = ~uint64_t{0};
     for (uint32_t child = node + 1; child < next(node); child = next(child)) {
       const uint8_t byte = this->byte(child);
       const Facts& below = facts[child];
@@ -25,6 +26,8 @@ void Vocabulary::build_subtrees() {
       text.beyond_ascii |= below.subtree.text.beyond_ascii || byte >= 0x80;
       for (std::size_t i = 0; i < 2; ++i) text.ascii[i] |= below.subtree.text.ascii[i];
       if (byte < 0x80) text.add(byte);
+      text.missing &= below.subtree.text.missing;
+      if (byte >= 0xC0) text.missing &= ~(uint64_t{1} << (byte - 0xC0));
       const uint32_t begins = begins_code_point(byte) ? 1 : 0;
       here.subtree.code_points =
           std::max(here.subtree.code_points, below.subtree.code_points + begins);

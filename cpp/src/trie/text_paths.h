@@ -1,6 +1,7 @@
 // What characters of a class lead to in the trie, and the other bytes behind them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -13,18 +14,20 @@ namespace maskwright {
 // All texts below the node are made of characters of the class, perhaps with half of a last one.
 inline bool is_text_below(const Vocabulary& vocabulary, uint32_t node, const TextClass& text) {
   if (const Vocabulary::Subtree* below = vocabulary.subtree(node)) {
-    return text.covers_ascii_of(below->text) &&
-           (!below->text.beyond_ascii || (text.beyond_ascii && below->utf8));
+    return text.covers(below->text) && (!below->text.beyond_ascii || below->utf8);
   }
+  std::array<Utf8State, Vocabulary::kSmallSubtree + 1> at{kBoundary};  // by depth below the node
   for (uint32_t child = node + 1; child < vocabulary.next(node); ++child) {
     const uint8_t byte = vocabulary.byte(child);
-    if (byte >= 0x80 || !text.has(byte)) return false;
+    const uint32_t depth = vocabulary.depth(child) - vocabulary.depth(node);
+    at[depth] = utf8_step(at[depth - 1], byte);
+    if (at[depth] == kDeadUtf8 || !text.begins(byte)) return false;
   }
   return true;
 }
 
 // Follows texts of a class from a code point boundary at a node to what is below it. `text` and
-// `allowed`, which has all of it, are sets of ASCII characters with all others or none of them.
+// `allowed`, which has all of it, are sets of ASCII characters and of bytes that begin others.
 // Calls
 //   words(range)       tokens of characters of `text` and at most one, perhaps half, of `allowed`
 //   exit(byte, node)   a byte of `others` behind such a text or none

@@ -94,6 +94,8 @@ struct FreeRun {
   ByteSet others;
   uint32_t other_codes = 0;   // ... or one of the code points of TokenTexts::code_class()
   bool others_known = false;  // `others` is known, and nothing but reading happens on the way
+  // Of `text`, beyond ASCII only those that begin with bytes that begin no others, none `kept`.
+  TextClass by_leads{};
 };
 
 struct State {

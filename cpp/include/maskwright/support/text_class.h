@@ -25,6 +25,11 @@ struct TextClass {
   bool covers_ascii_of(const TextClass& other) const {
     return ((other.ascii[0] & ~ascii[0]) | (other.ascii[1] & ~ascii[1])) == 0;
   }
+  // All that `other` has of ASCII, and of other code points by the bytes that begin them.
+  bool covers(const TextClass& other) const {
+    return covers_ascii_of(other) &&
+           (!other.beyond_ascii || (beyond_ascii && (missing & ~other.missing) == 0));
+  }
   bool misses(uint8_t lead) const { return lead >= 0xC0 && (missing >> (lead - 0xC0) & 1) != 0; }
   // Begins the UTF-8 bytes of a character of the class; also true of bytes that go on with one.
   bool begins(uint8_t byte) const {

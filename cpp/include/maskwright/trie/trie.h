@@ -90,10 +90,11 @@ class Vocabulary final : public TokenTexts {
 
   // What the texts below a node are made of, read from a code point boundary at the node.
   struct Subtree {
-    TextClass text;            // the bytes that occur
+    TextClass text;            // the bytes that occur; `missing`, but for continuation bytes
     uint32_t code_points = 0;  // the most that one text begins
     bool utf8 = false;         // every text is valid UTF-8 or can be continued to it
   };
+  static constexpr uint32_t kSmallSubtree = 4;  // nodes below which a subtree is not described
   // Null for small subtrees, for which looking is as cheap as walking.
   const Subtree* subtree(uint32_t node) const {
     if (nodes_[node].next - node <= kSmallSubtree) return nullptr;
@@ -122,8 +123,7 @@ class Vocabulary final : public TokenTexts {
 
  private:
   Vocabulary(const Vocabulary& whole, uint32_t space_node);  // behind_space()
-  static constexpr uint32_t kSmallSubtree = 4;  // nodes below which a subtree is not described
-  static constexpr uint32_t kManyWords = 16;    // of so many nodes more than one is behind a space
+  static constexpr uint32_t kManyWords = 16;  // of so many nodes more than one is behind a space
 
   // What a walk reads of every node it comes by.
   struct Node {
