@@ -1,10 +1,13 @@
 // Which tokens are made of the code points of a class beyond ASCII, for any class.
 //
 // Idea: a large Unicode class meets tens of thousands of tokens, so it is judged once, not in every
-// state that reads it. Classes are numbered when they are first asked for; a class's figures are
-// made when they are needed, and those used last are kept.
+// state that reads it. The places of the trie where such a code point ends are listed beforehand,
+// so that judging is a look-up in a bitmap of the class for each of them. Classes are numbered when
+// they are first asked for; a class's figures are made when they are needed, and those used last
+// are kept.
 //
-// Cost: one pass over the trie for each of the two figures of a class. Not synchronised.
+// Cost: a pass over the trie at first, and then one over the list for each of the two figures of a
+// class. Not synchronised.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +27,7 @@ class CodeClasses {
  public:
   using Bitmap = std::vector<uint32_t>;
 
-  explicit CodeClasses(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit CodeClasses(const Vocabulary& vocabulary);
 
   // From 1 on; 0 if there are too many classes already.
   uint32_t intern(std::span<const CodeRange> ranges);
@@ -47,20 +50,22 @@ class CodeClasses {
     std::vector<uint32_t> ways;
     bool has_ways = false;
   };
-  // A code point whose first bytes have been read: it is one of [lo, hi].
-  struct Partial {
-    uint32_t lo = 0, hi = 0;
-    uint32_t missing = 0;  // bytes
-    uint32_t least = 0;    // of so many bytes
+  // A node at which a code point beyond ASCII ends, or a token inside of one: it is one of
+  // [lo, hi], none if the bytes are no UTF-8.
+  struct Place {
+    uint32_t node, lo, hi;  // multiples of 64 and one less, if several
+    bool whole() const { return lo >= hi; }
   };
+  using CodeSet = std::vector<uint64_t>;  // a bit for each code point
 
   Figures& figures(uint32_t id);
+  CodeSet code_set(uint32_t id) const;
+  static bool meets(const CodeSet& set, const Place& place);
   Bitmap find_inside(uint32_t id) const;
   std::vector<uint32_t> find_ways(uint32_t id) const;
-  bool meets(uint32_t id, const Partial& code) const;
-  static bool read(Partial& code, uint8_t byte);
 
   const Vocabulary& vocabulary_;
+  std::vector<Place> places_;  // by node
   WordInterner classes_;
   std::size_t num_ranges_ = 0;
   std::list<Figures> kept_;  // the last used first
