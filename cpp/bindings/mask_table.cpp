@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,8 +45,9 @@ void get_masks(const MaskTable& table, const Integers& ids, nb::handle out) {
               "2-D with at least " + std::to_string(masks.size()) + " rows of " +
                   std::to_string(words) + " words");
   }
-  if (!has_unit_stride(facts)) {
-    bad_array("bitmask-strides", "out", facts, "unit stride along each row");
+  const bool overlaps = masks.size() > 1 && std::abs(facts.strides[0]) < facts.shape[1];
+  if (!has_unit_stride(facts) || overlaps) {
+    bad_array("bitmask-strides", "out", facts, "rows of words side by side that do not overlap");
   }
   auto* const data = static_cast<uint32_t*>(memory.data);
   for (std::size_t i = 0; i < masks.size(); ++i) {
@@ -70,7 +72,8 @@ constexpr const char* kGetDoc = R"(Write masks into the first rows of an array.
 Args:
     ids: Ids below ``len(table)``; as many rows are written, in this order.
     out: int32 array on the CPU, of shape (rows, words), with at least as many rows as ids and
-        ``shape[1]`` words; contiguous within a row. Words behind a mask are set to 0.
+        ``shape[1]`` words; contiguous within a row, and the rows do not overlap. Words behind a
+        mask are set to 0.
 
 Raises:
     BitmaskError: There is no such id (``bitmask-mask-id``), or the array does not fit

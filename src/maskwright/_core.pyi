@@ -278,7 +278,8 @@ class MaskTable:
         Args:
             ids: Ids below ``len(table)``; as many rows are written, in this order.
             out: int32 array on the CPU, of shape (rows, words), with at least as many rows as ids and
-                ``shape[1]`` words; contiguous within a row. Words behind a mask are set to 0.
+                ``shape[1]`` words; contiguous within a row, and the rows do not overlap. Words behind a
+                mask are set to 0.
 
         Raises:
             BitmaskError: There is no such id (``bitmask-mask-id``), or the array does not fit

@@ -140,7 +140,7 @@ def explain(core: _core.Matcher, info: TokenizerInfo) -> Explanation:
         _ranges(following),
         () if ended else _literals(free, text),
         core.is_completed(),
-        core.is_terminated(),
+        ended,
         core.remaining_tokens,
         None if refused is None else _refusal(core, free, info, refused, ended=ended),
     )
@@ -179,7 +179,8 @@ def _refusal(
     attempt = free.fork()
     if left is not None and attempt.accept_token(token):
         return Refusal(token, text, "budget", len(text), _needed(attempt), max(left - 1, 0))
-    if not text or token in info.special_token_ids:
+    # The vocabulary's own stop tokens are special to a matcher that has others.
+    if not text or token in info.special_token_ids or token in info.stop_token_ids:
         return Refusal(token, text, "special")
     offset = attempt.num_readable(text)
     return Refusal(token, text, "grammar" if offset < len(text) else "unspellable", offset)

@@ -8,6 +8,8 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 #include "maskwright/support/code_points.h"
 #include "maskwright/support/error.h"
@@ -118,10 +120,12 @@ class IrParser {
   }
 
   void read_rules(std::span<const uint32_t> words) {
+    std::unordered_set<std::string_view> names;
     for (std::size_t i = 0; i + 2 < words.size(); i += 3) {
       where_ = {"rule", static_cast<uint32_t>(i / 3)};
       if (words[i] >= ir_.expr_spans_.size()) fail("its expression does not exist");
-      check_ref(words[i + 1], words[i + 2]);
+      const std::string_view name = text_at(words[i + 1], words[i + 2]);
+      if (name.empty() || !names.insert(name).second) fail("its name is empty or taken");
       ir_.rules_.push_back({words[i], words[i + 1], words[i + 2]});
     }
   }
@@ -160,13 +164,21 @@ class IrParser {
   std::string_view ref() {
     const uint32_t offset = next();
     const uint32_t length = next();
+    return bytes_at(offset, length);
+  }
+  std::string_view text() {
+    const uint32_t offset = next();
+    const uint32_t length = next();
+    return text_at(offset, length);
+  }
+  std::string_view bytes_at(uint32_t offset, uint32_t length) {
     check_ref(offset, length);
     text_read_ += length;
     if (text_read_ > ir_.bytes_.size() + kMaxSharedText) fail("its texts are shared too often");
     return ir_.bytes(offset, length);
   }
-  std::string_view text() {
-    const auto value = ref();
+  std::string_view text_at(uint32_t offset, uint32_t length) {
+    const auto value = bytes_at(offset, length);
     if (!valid_utf8(value)) fail("a text is not valid UTF-8");
     return value;
   }

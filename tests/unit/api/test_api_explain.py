@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
+from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 
 WORDS = ['{"', '":', "name", "red", "green", "12", "xyz"]
 INFO = TokenizerInfo(
@@ -166,3 +168,31 @@ def test_nothing_changes_and_no_mask_is_computed():
     assert matcher.remaining_tokens == 40
     assert compiled._core.counters()["cold_walks"] == walks
     assert matcher.accept_token(len(WORDS) + ord("7"))
+
+
+def test_a_text_that_may_go_on_has_not_ended():
+    matcher = after(COMPILER.compile_regex("a+"), "a", terminate_without_stop_token=True)
+    assert matcher.is_terminated()
+    told = matcher.explain()
+    assert (told.is_completed, told.is_terminated) == (True, False)
+    assert told.byte_classes == ((ord("a"), ord("a")),)
+    assert "the text has ended" not in str(told)
+
+
+def test_the_stop_token_of_the_vocabulary_is_special_beside_others():
+    string = COMPILER.compile_json_schema({"type": "string"})
+    matcher = after(string, '"', override_stop_tokens=[WORDS.index("xyz")])
+    assert not matcher.accept_token(STOP)
+    refusal = matcher.explain().refusal
+    assert refusal is not None
+    assert refusal.reason == "special"
+
+
+@pytest.mark.parametrize("text", ['{"\\x":', '{"\n":', "{'a':", '"a":'])
+def test_no_pointer_where_the_text_around_a_json_value_is_none(text):
+    grammar = Grammar.from_ebnf(f"root ::= {json.dumps(text)}")
+    value = Grammar.from_json_schema({"type": "object"})
+    matcher = after(COMPILER.compile_grammar(Grammar.concat(grammar, value)), text + '{"b":')
+    told = matcher.explain()
+    assert told.pointer is None
+    assert told.rules[0] == "JSON value"

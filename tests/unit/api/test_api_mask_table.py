@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 from maskwright import (
     BitmaskError,
@@ -259,6 +260,23 @@ def test_refusals_write_nothing(ids, shape, dtype, code):
         compiler.mask_table.get_masks(ids, out)
     assert caught.value.code == code
     assert (out == 7).all()
+
+
+@pytest.mark.parametrize("step", [0, 1, MASK_WORDS - 1, 1 - MASK_WORDS])
+def test_rows_that_overlap_are_refused(step):
+    compiler = GrammarCompiler(INFO)
+    for regex in ("a", "b"):
+        GrammarMatcher(compiler.compile_regex(regex)).next_mask_id()
+    words = np.full(3 * MASK_WORDS, 7, dtype=np.int32)
+    out = as_strided(words[MASK_WORDS:], (2, MASK_WORDS), (4 * step, 4))
+    with pytest.raises(
+        BitmaskError, match="expected rows of words side by side that do not over"
+    ) as caught:
+        compiler.mask_table.get_masks([0, 1], out)
+    assert caught.value.code == "bitmask-strides"
+    assert (words == 7).all()
+    compiler.mask_table.get_masks([1], out)
+    assert out[0, 0] == 1 << WORDS.index("b")
 
 
 def test_messages_and_types():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maskwright import _core
 from maskwright.errors import GrammarError, MalformedIRError
 from maskwright.ir import Builder
 from maskwright.ir.format import NONE, VERSION
@@ -191,6 +192,29 @@ def test_names_and_keys_must_be_utf8() -> None:
     ):
         with pytest.raises(MalformedIRError, match="not valid UTF-8"):
             read(pack(exprs, nodes, b"\xffaxy", rules))
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (((0, 0, 4),), None),
+        (((1, 0, 4),), "its expression does not exist"),
+        (((0, 0, 0),), "its name is empty or taken"),
+        (((0, 0, 1), (0, 0, 1)), "its name is empty or taken"),
+        (((0, 0, 6),), "exceeds the pool"),
+        (((0, 3, 2),), "not valid UTF-8"),
+    ],
+)
+def test_the_core_refuses_rules_that_could_not_be_named(
+    rules: tuple[tuple[int, int, int], ...], message: str | None
+) -> None:
+    buffer = pack([[0]], pool=b"root\xff", rules=rules)
+    vocabulary = _core.Vocabulary([b"a"], vocab_size=1, special_token_ids=[], stop_token_ids=[])
+    if message is None:
+        _core.compile(buffer, vocabulary)
+        return
+    with pytest.raises(MalformedIRError, match=message):
+        _core.compile(buffer, vocabulary)
 
 
 def test_records_may_not_overlap() -> None:
