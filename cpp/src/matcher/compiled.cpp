@@ -138,6 +138,18 @@ void CompiledGrammar::finish(std::shared_ptr<SharedMasks> shared) {
 
 CompiledGrammar::~CompiledGrammar() = default;
 
+// No JSON text needs whitespace between its tokens, which is all of a control character's uses.
+bool CompiledGrammar::may_need(uint8_t byte) const {
+  const uint32_t root = ir_.rule_expr(ir_.root_rule());
+  if (byte >= ' ' || ir_.expr_kind(root) != ExprKind::kJson) return true;
+  const auto payload = ir_.expr(root);
+  if ((payload[1] & kAnyWhitespace) != 0) return false;
+  const auto needs = [&](std::string_view separator) {
+    return separator.find(static_cast<char>(byte)) != std::string_view::npos;
+  };
+  return needs(ir_.bytes(payload[3], payload[4])) || needs(ir_.bytes(payload[5], payload[6]));
+}
+
 Completions& CompiledGrammar::completions(const TokenReader& tokens) {
   return completions_->completions(*this, tokens);
 }

@@ -15,11 +15,10 @@ bool TokenReader::find_whether_search_is_needed() const {
   if (grammar_->may_need_unspellable()) return true;
   for (const uint32_t id : stop_ids_) {
     if (vocabulary.text(id).size() != 1) continue;
+    const auto byte = static_cast<uint8_t>(vocabulary.text(id)[0]);
+    if (!grammar_->may_need(byte)) continue;
     for (uint32_t node = 1; node < vocabulary.num_nodes(); node = vocabulary.next(node)) {
-      if (vocabulary.byte(node) == static_cast<uint8_t>(vocabulary.text(id)[0]) &&
-          !readable(node)) {
-        return true;
-      }
+      if (vocabulary.byte(node) == byte && !readable(node)) return true;
     }
   }
   const Ir& ir = grammar_->ir();

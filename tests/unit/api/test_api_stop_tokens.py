@@ -194,3 +194,47 @@ def test_the_empty_text():
     matcher = GrammarMatcher(compiled('root ::= ""'), terminate_without_stop_token=True)
     assert matcher.is_terminated()
     assert refuses_everything(matcher)
+
+
+BYTES = TokenizerInfo([*(bytes([k]) for k in range(256)), b"</s>"], stop_token_ids=256)
+LINE_FEED = 10
+
+
+def object_grammar(**layout: object) -> CompiledGrammar:
+    members = {"a": {"type": "integer", "enum": [1]}, "b": {"type": "boolean"}}
+    schema = {
+        "type": "object",
+        "properties": members,
+        "additionalProperties": False,
+        "minProperties": 2,
+    }
+    return GrammarCompiler(BYTES).compile_json_schema(schema, strict_mode=False, **layout)
+
+
+def byte_mask(matcher: GrammarMatcher) -> set[int]:
+    bitmask = np.zeros((1, 9), dtype=np.int32)
+    matcher.fill_next_token_bitmask(bitmask)
+    return set(np.flatnonzero(np.unpackbits(bitmask.view(np.uint8), bitorder="little")).tolist())
+
+
+@pytest.mark.parametrize("layout", [{}, {"any_whitespace": False, "separators": (",", ":")}])
+def test_json_needs_no_line_feed_so_nothing_is_searched_where_it_stops(layout):
+    grammar = object_grammar(**layout)
+    stopped = GrammarMatcher(grammar, override_stop_tokens=LINE_FEED)
+    plain = GrammarMatcher(grammar)
+    for token in b'{"a":1,"b":true}':
+        assert byte_mask(stopped) == byte_mask(plain) - {LINE_FEED}
+        assert stopped.accept_token(token)
+        assert plain.accept_token(token)
+    assert byte_mask(plain) - byte_mask(stopped) <= {256, LINE_FEED}
+    assert stopped.accept_token(LINE_FEED)
+    assert stopped.is_terminated()
+    assert grammar._core.counters()["searched_places"] == 0
+
+
+def test_a_line_feed_that_stops_and_is_needed_is_a_dead_end():
+    grammar = object_grammar(any_whitespace=False, separators=(",\n", ":"))
+    GrammarMatcher(grammar)
+    with pytest.raises(UnsatisfiableGrammarError):
+        GrammarMatcher(grammar, override_stop_tokens=LINE_FEED)
+    assert grammar._core.counters()["searched_places"] > 0

@@ -132,6 +132,8 @@ class CompiledGrammar {
   bool has_token_symbols() const { return has_token_symbols_; }
   // A text may get to where only bytes lead on that are no tokens of their own, or no token has.
   bool may_need_unspellable() const { return may_need_unspellable_; }
+  // Some text may be the only one behind its beginning that has an end, and have the byte in it.
+  bool may_need(uint8_t byte) const;
 
  private:
   friend class GrammarMutex;
