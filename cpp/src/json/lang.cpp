@@ -323,6 +323,34 @@ std::vector<LangId> LangTable::join_literals(std::span<const LangId> langs) {
   return joined;
 }
 
+LangId LangTable::labelled_texts(std::span<const Labelled> texts) {
+  std::vector<Labelled> sorted(texts.begin(), texts.end());
+  std::ranges::sort(sorted, {}, &Labelled::text);  // as code points are sorted
+  std::vector<uint32_t> packed, labels, code_points;
+  for (const auto& [text, label] : sorted) {
+    code_points.clear();
+    decode_utf8(text, code_points);
+    packed.push_back(static_cast<uint32_t>(code_points.size()));
+    packed.insert(packed.end(), code_points.begin(), code_points.end());
+    labels.push_back(label);
+  }
+  return impl_->add(langs_, std::make_unique<LiteralsLang>(std::move(packed), std::move(labels)));
+}
+
+LangId LangTable::labelled_numbers(std::span<const Labelled> numbers, NumberSpelling spelling) {
+  NumberSpec spec;
+  spec.has_values = true;
+  for (const Labelled& number : numbers) spec.values.emplace_back(number.text);
+  auto set = std::make_shared<const NumberSet>(spec);
+  std::vector<uint32_t> labels(numbers.size());
+  for (const auto& [text, label] : numbers) labels[set->index_of(parse_decimal(text))] = label;
+  if (spelling == NumberSpelling::kDecimal && set->only_integers()) {
+    spelling = NumberSpelling::kPlain;
+  }
+  return impl_->add(langs_, make_labelled_numbers(std::move(set), spelling, impl_->ascii,
+                                                  std::move(labels)));
+}
+
 std::optional<std::vector<std::string>> LangTable::number_values(LangId number,
                                                                  std::size_t limit) const {
   return impl_->numbers.at(number).set->list(limit);

@@ -8,7 +8,8 @@
 
 namespace maskwright::langs {
 
-LiteralsLang::LiteralsLang(std::vector<uint32_t> packed) : packed_(std::move(packed)) {
+LiteralsLang::LiteralsLang(std::vector<uint32_t> packed, std::vector<uint32_t> labels)
+    : packed_(std::move(packed)), labels_(std::move(labels)) {
   for (std::size_t at = 0; at < packed_.size(); at += packed_[at] + 1) {
     offsets_.push_back(at);
     longest_ = std::max(longest_, packed_[at]);

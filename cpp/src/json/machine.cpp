@@ -3,6 +3,7 @@
 #include "json/array_family.h"
 #include "json/blame.h"
 #include "json/keyword_family.h"
+#include "json/listed_family.h"
 #include "json/machine_tables.h"
 #include "json/object_family.h"
 #include "json/record_family.h"
@@ -21,6 +22,7 @@ struct JsonMachine::Impl {
         arrays(tables),
         objects(tables),
         records(tables),
+        lists(tables),
         strings(make_string_family(store, tables.langs)),
         names(make_key_family(store, tables.langs)),
         numbers(make_number_family(store, tables.langs)) {
@@ -29,6 +31,7 @@ struct JsonMachine::Impl {
     tables.arrays = &arrays;
     tables.objects = &objects;
     tables.records = &records;
+    tables.lists = &lists;
     tables.strings = strings.get();
     tables.names = names.get();
     tables.numbers = numbers.get();
@@ -37,6 +40,7 @@ struct JsonMachine::Impl {
     store.register_family(FamilyId::kArray, arrays);
     store.register_family(FamilyId::kObject, objects);
     store.register_family(FamilyId::kRecord, records);
+    store.register_family(FamilyId::kListed, lists);
     store.register_family(FamilyId::kString, *strings);
     store.register_family(FamilyId::kKey, *names);
     store.register_family(FamilyId::kNumber, *numbers);
@@ -49,6 +53,7 @@ struct JsonMachine::Impl {
   ArrayFamily arrays;
   ObjectFamily objects;
   RecordFamily records;
+  ListedFamily lists;
   std::unique_ptr<StringFamily> strings;
   std::unique_ptr<KeyFamily> names;
   std::unique_ptr<NumberFamily> numbers;
@@ -84,7 +89,7 @@ uint32_t JsonMachine::num_targets() const { return impl_->tables.targets.size();
 std::size_t JsonMachine::memory_bytes() const {
   const Impl& impl = *impl_;
   return heap_block(sizeof(Impl)) + impl.tables.memory_bytes() +
-         heap_bytes(impl.arrays, impl.objects, impl.records, impl.strings, impl.names,
+         heap_bytes(impl.arrays, impl.objects, impl.records, impl.lists, impl.strings, impl.names,
                     impl.numbers);
 }
 

@@ -204,6 +204,11 @@ bool NumberSet::is_out(bool negative, const Decimal& magnitude) const {
          std::binary_search(excluded.begin(), excluded.end(), magnitude, less);
 }
 
+std::size_t NumberSet::index_of(const Decimal& value) const {
+  const auto at = std::lower_bound(values_.begin(), values_.end(), value, less);
+  return static_cast<std::size_t>(at - values_.begin());
+}
+
 bool NumberSet::contains(const Decimal& value) const {
   if (has_values_) return std::binary_search(values_.begin(), values_.end(), value, less);
   if (value.is_zero()) return has_zero_;

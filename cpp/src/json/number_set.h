@@ -50,6 +50,9 @@ class NumberSet {
   bool has_values() const { return has_values_; }
   const std::vector<Decimal>& values() const { return values_; }
 
+  // Of one of the values.
+  std::size_t index_of(const Decimal& value) const;
+
   bool contains(const Decimal& value) const;
   // All numbers are integers, as the divisor or the list of values says.
   bool only_integers() const;

@@ -181,6 +181,13 @@ int64_t NumberSide::first_multiple(std::size_t divisor, const Reading& reading) 
          residue.factors;
 }
 
+Decimal NumberSide::value(const Reading& reading, int64_t exponent) const {
+  if (!reading.significant) return {};
+  const std::string& digits = points_.digits(points_.match(reading.points));
+  const int64_t magnitude = reading.magnitude + exponent;
+  return {negative_, digits, magnitude - static_cast<int64_t>(digits.size())};
+}
+
 ExponentSet NumberSide::exponents(const Reading& reading) const {
   if (!reading.significant) {
     return set_.contains({}) ? ExponentSet(min_exponent_, max_exponent_) : ExponentSet();

@@ -79,7 +79,7 @@ class StringFrames final : public StringFamily {
     LangId lang;
     uint32_t state;  // of the language
     uint32_t min, max;
-    SetId accepts;
+    SetId accepts;  // or kItsLabel
 
     bool bounded() const { return min > 0 || max != kUnbounded; }
   };
