@@ -61,6 +61,8 @@ def forms(rng, values, others, *, with_unjudged=True):
     """A schema with the list: alone, with types, in members and items, beside shapes and lists."""
     listed = {"enum": values}
     unjudged = [
+        {"oneOf": [listed, {"enum": others}]},
+        {**listed, "not": {"enum": others}},
         {"type": "array", "items": listed, "uniqueItems": True, "maxItems": 2},
         {"type": "array", "contains": listed, "maxItems": 2, "maxContains": 1},
     ]
@@ -76,9 +78,7 @@ def forms(rng, values, others, *, with_unjudged=True):
             {"anyOf": [listed, {"type": "object", "properties": {"a": {"enum": others}}}]},
             {"anyOf": [{"type": "array", "items": {"type": "integer"}}, listed]},
             {"anyOf": [{"properties": {"a": listed}}, {"properties": {"a": {"type": "object"}}}]},
-            {"oneOf": [listed, {"enum": others}]},
             {"allOf": [listed, {"enum": [*others, *values[:3]]}]},
-            {**listed, "not": {"enum": others}},
             {**listed, "minProperties": 1, "minItems": 1},
         ]
     )

@@ -340,10 +340,19 @@ LangId LangTable::labelled_texts(std::span<const Labelled> texts) {
 LangId LangTable::labelled_numbers(std::span<const Labelled> numbers, NumberSpelling spelling) {
   NumberSpec spec;
   spec.has_values = true;
-  for (const Labelled& number : numbers) spec.values.emplace_back(number.text);
+  // In the order of the set's list, so that it need not be sorted again.
+  std::vector<std::pair<Decimal, uint32_t>> sorted;  // with the place among `numbers`
+  sorted.reserve(numbers.size());
+  for (uint32_t i = 0; i < numbers.size(); ++i) {
+    sorted.emplace_back(parse_decimal(numbers[i].text), i);
+  }
+  std::ranges::sort(sorted, NumberSet::comes_before, &std::pair<Decimal, uint32_t>::first);
+  std::vector<uint32_t> labels;
+  for (const auto& [value, i] : sorted) {
+    spec.values.emplace_back(numbers[i].text);
+    labels.push_back(numbers[i].label);
+  }
   auto set = std::make_shared<const NumberSet>(spec);
-  std::vector<uint32_t> labels(numbers.size());
-  for (const auto& [text, label] : numbers) labels[set->index_of(parse_decimal(text))] = label;
   if (spelling == NumberSpelling::kDecimal && set->only_integers()) {
     spelling = NumberSpelling::kPlain;
   }

@@ -4,10 +4,10 @@
 #include <array>
 #include <bit>
 #include <string>
-#include <unordered_map>
 
 #include "json/value_family.h"
 #include "maskwright/support/sorted_set.h"
+#include "maskwright/support/stop_flag.h"
 
 namespace maskwright {
 
@@ -48,27 +48,29 @@ uint32_t ListedFamily::group(uint32_t options, uint32_t position,
   group->by_name = group->object && tables_.options.get(options).any_order;
   group->candidates.assign(candidates.begin(), candidates.end());
   work_ += candidates.size();
-  for (const auto& [value, accepts] : candidates) {
-    const std::pair end{size_of(*group, value), accepts};
-    if (group->ends.empty() || group->ends.back() != end) group->ends.push_back(end);
-  }
-  make_set(group->ends);
-  std::vector<std::pair<uint32_t, SetId>> ends;
-  std::vector<uint32_t> ids;
-  for (const auto& [size, accepts] : group->ends) {
-    const bool again = !ends.empty() && ends.back().first == size;
-    if (!again) ids.clear();
-    const auto set = tables_.store.set(accepts);
-    ids.insert(ids.end(), set.begin(), set.end());
-    make_set(ids);
-    if (!again) ends.emplace_back(size, 0);
-    ends.back().second = tables_.store.intern_set(ids);
-  }
-  group->ends = std::move(ends);
+  find_ends(*group);
   if (group->object) find_names(*group);
   group->next.resize(group->object ? group->names.size() : 1);
   groups_.push_back(std::move(group));
   return id;
+}
+
+void ListedFamily::find_ends(Group& group) const {
+  std::vector<std::pair<uint32_t, SetId>> by_size;
+  for (const auto& [value, accepts] : group.candidates) {
+    by_size.emplace_back(size_of(group, value), accepts);
+  }
+  make_set(by_size);
+  std::vector<uint32_t> ids;
+  for (std::size_t i = 0; i < by_size.size(); ++i) {
+    const auto [size, accepts] = by_size[i];
+    const auto set = tables_.store.set(accepts);
+    ids.insert(ids.end(), set.begin(), set.end());
+    if (i + 1 < by_size.size() && by_size[i + 1].first == size) continue;
+    make_set(ids);
+    group.ends.emplace_back(size, tables_.store.intern_set(ids));
+    ids.clear();
+  }
 }
 
 void ListedFamily::find_names(Group& group) {
@@ -95,6 +97,27 @@ void ListedFamily::find_names(Group& group) {
 
 StateId ListedFamily::start(uint32_t options, std::span<const Candidate> candidates) {
   return at(group(options, 0, candidates), kOpen);
+}
+
+// Lists that are long are sorted by what comes next ahead of masks, as long as that is in
+// proportion.
+void ListedFamily::prepare(StateId value) {
+  constexpr uint64_t kMaxWork = 150'000;
+  constexpr std::size_t kFewNames = 16;
+  const uint64_t most = work_ + kMaxWork;
+  std::vector<StateId> values{value};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (const Edge& edge : tables_.store.row(values[i]).edges) {
+      if (tables_.store.state(edge.target).family != FamilyId::kListed) continue;
+      Group& group = *position(edge.target).group;
+      if (group.candidates.size() < kMany || group.next.size() > kFewNames) continue;
+      for (uint32_t name = 0; name < group.next.size(); ++name) {
+        check_stop();
+        if (work_ + group.candidates.size() > most) return;
+        values.push_back(next_of(group, name).value);
+      }
+    }
+  }
 }
 
 // --- what comes next ----------------------------------------------------------------------------
@@ -158,21 +181,23 @@ const ListedFamily::Next& ListedFamily::next_of(Group& group, uint32_t name) {
     const auto place = place_of(group, group.candidates[i].value, name);
     if (!place.empty()) by_value.emplace_back(place.back(), i);
   }
-  work_ += by_value.size();
-  std::ranges::sort(by_value);
+  work_ += group.candidates.size();
+  if (!std::ranges::is_sorted(by_value)) std::ranges::sort(by_value);
   std::vector<uint32_t> choice;
-  std::unordered_multimap<uint64_t, uint32_t> by_rest;  // labels of one candidate
+  choice.reserve(by_value.size() * 2);
+  // Labels of one candidate, by what is left of it: label + 1, in the first free place from the
+  // hash on.
+  std::vector<uint32_t> slots(std::bit_ceil(by_value.size() * 2 + 1), 0);
   const auto label_of = [&](const Candidate& only) {
-    const uint64_t hash = hash_of_rest(group, only, name);
-    const auto [first, last] = by_rest.equal_range(hash);
-    for (auto known = first; known != last; ++known) {
-      const Candidate& other = next.candidates[next.ends[known->second] - 1];
-      if (same_rest(group, only, other, name)) return known->second;
+    std::size_t slot = hash_of_rest(group, only, name) & (slots.size() - 1);
+    for (; slots[slot] != 0; slot = (slot + 1) & (slots.size() - 1)) {
+      const uint32_t label = slots[slot] - 1;
+      if (same_rest(group, only, next.candidates[next.ends[label] - 1], name)) return label;
     }
     const auto label = static_cast<uint32_t>(next.ends.size());
     next.candidates.push_back(only);
     next.ends.push_back(static_cast<uint32_t>(next.candidates.size()));
-    by_rest.emplace(hash, label);
+    slots[slot] = label + 1;
     return label;
   };
   for (std::size_t begin = 0, end = 0; begin < by_value.size(); begin = end) {

@@ -47,6 +47,9 @@ class ListedFamily final : public Family {
 
   // The state after '[' or '{'. Candidates are sorted, and all arrays or all objects.
   StateId start(uint32_t options, std::span<const Candidate> candidates);
+  static constexpr std::size_t kMany = 5000;
+  // Makes ahead what masks behind a value state are made of, if it is of long lists.
+  void prepare(StateId value);
   // Calls visit(value, callee id of its label) for what a listed callee id stands for.
   template <typename Visit>
   void each_choice(uint32_t listed, Visit visit) const {
@@ -60,8 +63,6 @@ class ListedFamily final : public Family {
               RegisterPool& regs) override;
   void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) override;
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
-  // Candidates that some new place was linear in, in all.
-  uint64_t work() const { return work_; }
   std::size_t memory_bytes() const { return heap_bytes(group_ids_, groups_, choices_); }
 
  private:
@@ -99,6 +100,7 @@ class ListedFamily final : public Family {
     return tables_.options.get(group.options);
   }
   uint32_t group(uint32_t options, uint32_t position, std::span<const Candidate> candidates);
+  void find_ends(Group& group) const;
   void find_names(Group& group);
   StateId at(uint32_t group, uint32_t phase, uint32_t name = 0, uint32_t bytes = 0);
   StateId before_next(uint32_t group, uint32_t bytes);
@@ -117,7 +119,7 @@ class ListedFamily final : public Family {
   WordInterner group_ids_;  // [options, position, (value, accepts)...]
   std::vector<std::unique_ptr<Group>> groups_;
   WordInterner choices_;  // (value, label)...
-  uint64_t work_ = 0;
+  uint64_t work_ = 0;     // candidates that new places were linear in, in all
 };
 
 }  // namespace maskwright

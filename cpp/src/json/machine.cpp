@@ -1,5 +1,7 @@
 #include "maskwright/json/machine.h"
 
+#include <algorithm>
+
 #include "json/array_family.h"
 #include "json/blame.h"
 #include "json/keyword_family.h"
@@ -46,6 +48,13 @@ struct JsonMachine::Impl {
     store.register_family(FamilyId::kNumber, *numbers);
   }
 
+  bool has_long_list(uint32_t target) const {
+    return std::ranges::any_of(tables.solver.clauses(target & ~kTargetTag), [&](uint32_t id) {
+      const uint32_t list = tables.clauses.get(id).listed;
+      return list != kNone && tables.listed.values(list).size() >= ListedFamily::kMany;
+    });
+  }
+
   const Ir& ir;
   JsonTables tables;
   ValueFamily values;
@@ -54,6 +63,7 @@ struct JsonMachine::Impl {
   ObjectFamily objects;
   RecordFamily records;
   ListedFamily lists;
+  std::size_t prepared = 0;  // of the solver's targets with a list
   std::unique_ptr<StringFamily> strings;
   std::unique_ptr<KeyFamily> names;
   std::unique_ptr<NumberFamily> numbers;
@@ -72,7 +82,14 @@ uint32_t JsonMachine::target(uint32_t json_expr) {
 }
 
 bool JsonMachine::productive(uint32_t target) {
-  return impl_->tables.solver.productive(target & ~kTargetTag);
+  const ProductivitySolver& solver = impl_->tables.solver;
+  if (!impl_->tables.solver.productive(target & ~kTargetTag)) return false;
+  while (impl_->prepared < solver.listed().size()) {
+    const uint32_t listed = solver.listed()[impl_->prepared++] | kTargetTag;
+    if (!impl_->has_long_list(listed)) continue;
+    impl_->lists.prepare(impl_->values.start(options_of(listed), false, {&listed, 1}));
+  }
+  return true;
 }
 
 uint32_t JsonMachine::blame(uint32_t json_expr) {

@@ -13,10 +13,7 @@ namespace {
 constexpr std::size_t kMaxExcludedDivisors = 12;
 const Cut kEndless{true, true, {}};
 
-// The order of lists: a comparison of values would cost more.
-bool less(const Decimal& a, const Decimal& b) {
-  return std::tie(a.negative, a.digits, a.exponent) < std::tie(b.negative, b.digits, b.exponent);
-}
+constexpr auto& less = NumberSet::comes_before;
 
 void make_list(std::vector<Decimal>& values) {
   if (!std::is_sorted(values.begin(), values.end(), less)) {
@@ -202,6 +199,11 @@ bool NumberSet::is_out(bool negative, const Decimal& magnitude) const {
   return std::any_of(excluded_divisors_.begin(), excluded_divisors_.end(),
                      [&](const Divisor& divisor) { return divisor.divides(magnitude); }) ||
          std::binary_search(excluded.begin(), excluded.end(), magnitude, less);
+}
+
+// A comparison of values would cost more.
+bool NumberSet::comes_before(const Decimal& a, const Decimal& b) {
+  return std::tie(a.negative, a.digits, a.exponent) < std::tie(b.negative, b.digits, b.exponent);
 }
 
 std::size_t NumberSet::index_of(const Decimal& value) const {

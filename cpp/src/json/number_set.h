@@ -49,6 +49,8 @@ class NumberSet {
   // The empty set has a list of no values too.
   bool has_values() const { return has_values_; }
   const std::vector<Decimal>& values() const { return values_; }
+  // The order of values().
+  static bool comes_before(const Decimal& a, const Decimal& b);
 
   // Of one of the values.
   std::size_t index_of(const Decimal& value) const;

@@ -128,9 +128,12 @@ void ValueFamily::add_listed(uint32_t listed, Choices& choices) const {
 
 // Texts and numbers of lists as languages: with labels where they differ in theirs.
 void ValueFamily::add_lists(uint32_t options, Choices& choices) const {
+  // Lists of one label are like those of any enum; long ones are sooner made with labels.
+  constexpr std::size_t kFew = 100;
   const auto alike = [](const std::vector<Labelled>& list) {
-    return std::ranges::all_of(
-        list, [&](const Labelled& of) { return of.label == list.front().label; });
+    return list.size() <= kFew && std::ranges::all_of(list, [&](const Labelled& of) {
+             return of.label == list.front().label;
+           });
   };
   const std::vector<Labelled>& texts = choices.texts;
   if (!texts.empty() && alike(texts)) {
