@@ -356,8 +356,8 @@ LangId LangTable::labelled_numbers(std::span<const Labelled> numbers, NumberSpel
   if (spelling == NumberSpelling::kDecimal && set->only_integers()) {
     spelling = NumberSpelling::kPlain;
   }
-  return impl_->add(langs_, make_labelled_numbers(std::move(set), spelling, impl_->ascii,
-                                                  std::move(labels)));
+  return impl_->add(
+      langs_, make_labelled_numbers(std::move(set), spelling, impl_->ascii, std::move(labels)));
 }
 
 std::optional<std::vector<std::string>> LangTable::number_values(LangId number,

@@ -41,7 +41,8 @@ class LiteralsLang final : public TableLang {
   }
   bool append_rest(uint32_t state, SharedKey& key) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(packed_, labels_, offsets_, states_, arcs_, lengths_);
+    return heap_block(sizeof(*this)) +
+           heap_bytes(packed_, labels_, offsets_, states_, arcs_, lengths_);
   }
 
  private:

@@ -356,9 +356,8 @@ Target ListedFamily::resume(StateId state, Reg reg, SetId accepted, Reg /*return
   if (named) return {at(here.id, kAfterName, found), reg};
   next_of(*here.group, here.name);
   const uint32_t next = next_group(here.id, here.name, found);
-  const Reg names = here.group->by_name
-                        ? read_names(*here.group, reg, here.name, *groups_[next], regs)
-                        : reg;
+  const Reg names =
+      here.group->by_name ? read_names(*here.group, reg, here.name, *groups_[next], regs) : reg;
   return {at(next, kAfterValue), names};
 }
 
@@ -369,9 +368,9 @@ Reg ListedFamily::read_names(const Group& from, Reg reg, uint32_t name, const Gr
   std::vector<uint32_t> bits((to.names.size() + 31) / 32, 0);
   for (uint32_t i = 0; i < from.names.size(); ++i) {
     if (i != name && !has_bit(seen, i)) continue;
-    const auto at = std::ranges::lower_bound(
-        to.names, tables_.listed.text(from.names[i]), {},
-        [&](uint32_t other) { return tables_.listed.text(other); });
+    const auto at =
+        std::ranges::lower_bound(to.names, tables_.listed.text(from.names[i]), {},
+                                 [&](uint32_t other) { return tables_.listed.text(other); });
     const auto bit = static_cast<uint32_t>(at - to.names.begin());
     bits[bit / 32] |= 1U << bit % 32;
   }

@@ -15,7 +15,8 @@ namespace {
 
 // With these every text, number and separator of single spaces can be spelled, if only by escapes.
 bool spells_printable(const std::array<bool, 256>& spellable) {
-  return std::all_of(spellable.begin() + ' ', spellable.begin() + 0x7F, [](bool can) { return can; });
+  return std::all_of(spellable.begin() + ' ', spellable.begin() + 0x7F,
+                     [](bool can) { return can; });
 }
 
 }  // namespace

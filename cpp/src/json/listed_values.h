@@ -44,7 +44,9 @@ class ListedValues {
   // Of a string, or of a number as canonical_number() gives it.
   std::string_view text(uint32_t value) const;
   bool is_integer(uint32_t number) const { return text(number).find("e-") == text(number).npos; }
-  std::size_t memory_bytes() const { return heap_bytes(interned_, kinds_, lists_, types_, made_, readers_); }
+  std::size_t memory_bytes() const {
+    return heap_bytes(interned_, kinds_, lists_, types_, made_, readers_);
+  }
 
  private:
   // Reads schemas back for one order of keys.
@@ -73,7 +75,7 @@ class ListedValues {
   WordInterner interned_;                  // by kind and content
   std::vector<Kind> kinds_;
   WordInterner lists_;
-  std::vector<uint32_t> types_;  // by list
+  std::vector<uint32_t> types_;                  // by list
   std::unordered_map<uint64_t, uint32_t> made_;  // by order, node and types: a list
   std::array<Reader, 2> readers_{Reader{false, {}, {}}, Reader{true, {}, {}}};
   std::vector<uint32_t> words_;  // scratch
