@@ -89,7 +89,8 @@ class NumberSide {
   int32_t min_exponent_, max_exponent_;
   Significands bounds_, points_;
   std::vector<std::pair<Bound, Bound>> intervals_;
-  std::vector<Divisor> divisors_;  // that of the set, if it has one, and those that are out
+  // That of the set, if it has one, those that are out, and those of which one must divide.
+  std::vector<Divisor> divisors_;
   // Where counts are clipped.
   int64_t least_magnitude_ = 0, most_magnitude_ = 0;
   int64_t least_last_ = 0, most_last_ = 0;
