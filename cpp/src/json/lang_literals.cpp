@@ -29,6 +29,13 @@ bool LiteralsLang::accepts(uint32_t state) {
   return text(content[0]).size() == content[2];
 }
 
+bool LiteralsLang::labels_ahead(uint32_t state, std::vector<uint32_t>& out) {
+  const auto content = states_.get(state);
+  if (labels_.empty() || content[1] - content[0] > kFewAhead) return false;
+  out.insert(out.end(), labels_.begin() + content[0], labels_.begin() + content[1]);
+  return true;
+}
+
 // The first of the texts lo..hi-1 (all longer than depth) whose code point at `depth` is not less.
 uint32_t LiteralsLang::bound(uint32_t lo, uint32_t hi, uint32_t depth, uint32_t code_point) const {
   while (lo < hi) {

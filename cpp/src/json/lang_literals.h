@@ -30,6 +30,7 @@ class LiteralsLang final : public TableLang {
   bool accepts(uint32_t state) override;
   // Where a text ends it is the first of those that go on.
   uint32_t label(uint32_t state) override { return labels_[states_.get(state)[0]]; }
+  bool labels_ahead(uint32_t state, std::vector<uint32_t>& out) override;
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override { return longest_ + 1; }
   uint64_t work() const override { return states_.size(); }

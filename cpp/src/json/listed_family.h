@@ -27,9 +27,6 @@
 
 namespace maskwright {
 
-// Callee ids of lists, in the place of a target, and of labels, which value frames return for them.
-inline constexpr uint32_t kListedTag = 1U << 31;
-
 class ListedFamily final : public Family {
  public:
   // A value and the callee ids that it satisfies.

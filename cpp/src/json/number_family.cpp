@@ -77,8 +77,11 @@ class PlainNumberFamily final : public NumberFamily {
   bool may_accept(StateId state, std::vector<uint32_t>& ids) override {
     const auto content = store_.content(state);
     for (std::size_t i = 0; i < content.size(); i += 3) {
-      if (content[i] == kItsLabel) return false;
-      ids.push_back(content[i]);
+      if (content[i] != kItsLabel) {
+        ids.push_back(content[i]);
+      } else if (!langs_.get(content[i + 1]).labels_ahead(content[i + 2], ids)) {
+        return false;
+      }
     }
     return true;
   }

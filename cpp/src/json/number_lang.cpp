@@ -65,6 +65,7 @@ class NumberLang final : public TableLang {
   uint32_t start() override { return is_alive(0) ? 0 : kDeadLang; }
   bool accepts(uint32_t state) override { return states_[state].accepts; }
   uint32_t label(uint32_t state) override;
+  bool labels_ahead(uint32_t state, std::vector<uint32_t>& out) override;
   std::span<const Arc> arcs(uint32_t state) override;
   bool continues(uint32_t state) override;
   // Numbers have no bounds on their length.
@@ -262,6 +263,20 @@ uint32_t NumberLang::label(uint32_t state) {
   const int64_t exponent = content.lowers ? -content.exponent : content.exponent;
   const Decimal value = sides_[content.negative].value(content.reading, exponent);
   return labels_[set_->index_of(value)];
+}
+
+// By the digits alone; of zero so far all labels.
+bool NumberLang::labels_ahead(uint32_t state, std::vector<uint32_t>& out) {
+  if (labels_.empty()) return false;
+  const Content& content = states_[state].content;
+  if (content.phase < Phase::kZero || !content.reading.significant) {
+    if (labels_.size() > kFewAhead) return false;
+    out.insert(out.end(), labels_.begin(), labels_.end());
+    return true;
+  }
+  const std::vector<Decimal> values = sides_[content.negative].values_of(content.reading, kFewAhead);
+  for (const Decimal& value : values) out.push_back(labels_[set_->index_of(value)]);
+  return !values.empty();
 }
 
 void NumberLang::expand(uint32_t id) {

@@ -190,6 +190,19 @@ Decimal NumberSide::value(const Reading& reading, int64_t exponent) const {
   return {negative_, digits, magnitude - static_cast<int64_t>(digits.size())};
 }
 
+std::vector<Decimal> NumberSide::values_of(const Reading& reading, uint32_t most) const {
+  std::vector<Decimal> out;
+  const auto [first, last, depth] = reading.points;
+  if (last - first > most) return out;
+  for (uint32_t entry = first; entry < last; ++entry) {
+    const std::string& digits = points_.digits(entry);
+    for (const int64_t magnitude : points_.magnitudes(entry)) {
+      out.emplace_back(negative_, digits, magnitude - static_cast<int64_t>(digits.size()));
+    }
+  }
+  return out;
+}
+
 ExponentSet NumberSide::exponents(const Reading& reading) const {
   if (!reading.significant) {
     return set_.contains({}) ? ExponentSet(min_exponent_, max_exponent_) : ExponentSet();

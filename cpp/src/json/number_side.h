@@ -56,6 +56,8 @@ class NumberSide {
   ExponentSet exponents(const Reading& reading) const;
   // Of a set that is a list: the one of its values that the number is with this exponent.
   Decimal value(const Reading& reading, int64_t exponent) const;
+  // ... all values that begin with its digits; nothing if there are more than `most`.
+  std::vector<Decimal> values_of(const Reading& reading, uint32_t most) const;
   // Can the number be completed? `digits` are all that were read, `fraction` of them behind the
   // point; `more_whole`: further digits of the integer part may follow; `to_others`: only to
   // numbers that differ from the one read.

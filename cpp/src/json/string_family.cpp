@@ -289,6 +289,16 @@ uint32_t StringFrames::free_length(StateId state, Reg reg) {
   return entry->second > reg ? entry->second - reg : 0;
 }
 
+// Of lists with labels alone.
+bool StringFrames::may_accept(StateId state, std::vector<uint32_t>& ids) {
+  const View at = view(state);
+  for (uint32_t i = 0; i < at.size(); ++i) {
+    const Item item = at.item(i);
+    if (item.accepts != kItsLabel || !langs_(item.lang).labels_ahead(item.state, ids)) return false;
+  }
+  return true;
+}
+
 bool StringFrames::reads_escapes(StateId state) {
   const View at = view(state);
   if (at.spelling != Spelling::kBetween) return false;

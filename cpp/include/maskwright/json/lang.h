@@ -24,6 +24,8 @@ namespace maskwright {
 using LangId = uint32_t;
 inline constexpr uint32_t kDeadLang = 0xFFFFFFFF;  // no state
 inline constexpr uint32_t kNoLabel = 0xFFFFFFFF;
+// Callee ids of lists, in the place of a target, and labels. Frames return one label at a time.
+inline constexpr uint32_t kListedTag = 1U << 31;
 
 // A text of a list, or a number as canonical_number() gives it, and its label.
 struct Labelled {
@@ -51,6 +53,8 @@ class Lang {
   virtual bool accepts(uint32_t state) = 0;
   // Of a labelled language, which is a list: the label of the text that ends here.
   virtual uint32_t label(uint32_t /*state*/) { return kNoLabel; }
+  // Appends all labels of texts that go on from here, and maybe others; false if that is not known.
+  virtual bool labels_ahead(uint32_t /*state*/, std::vector<uint32_t>& /*out*/) { return false; }
   // Has the state arcs? May be cheaper than they are.
   virtual bool continues(uint32_t state) { return !arcs(state).empty(); }
   // True iff some completion from `state` has a length n in code points with min <= n <= max
