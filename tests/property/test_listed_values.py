@@ -11,8 +11,10 @@ import random
 
 import pytest
 
+from budget_walks import allowed_tokens
 from core_adapter import CoreMatcher, compile_core
 from json_worlds import OPTIONS, check_world
+from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.frontends.json_schema import compile_json_schema
 from oracle import Oracle
 from strategies import EFFORT
@@ -183,3 +185,24 @@ def test_masks_do_not_cost_what_there_are_values(value, text):
     for what in ("states", "rows", "visited_nodes"):
         assert many[what] < 2.5 * few[what], what
     assert many["states"] < 4000
+
+
+@pytest.mark.parametrize("count", [5, 600])
+def test_a_budget_knows_the_ends_of_lists(count):
+    words = vocabulary("json")
+    info = TokenizerInfo(
+        list(words.tokens), vocab_size=words.vocab_size, stop_token_ids=list(words.stop_ids)
+    )
+    values = [{"id": k, "in": [f"n{k}", {"a": k}]} for k in range(count)]
+    compiled = GrammarCompiler(info).compile_json_schema(
+        json.dumps({"enum": values}), any_order=True, strict_mode=False
+    )
+    least = GrammarMatcher(compiled).min_tokens_to_finish()
+    matcher = GrammarMatcher(compiled, token_budget=least)
+    text = b""
+    rng = random.Random(count)
+    while not matcher.is_terminated():
+        token = rng.choice(allowed_tokens(matcher))
+        assert matcher.accept_token(token)
+        text += b"" if token in words.stop_ids else words.tokens[token]
+    assert json.loads(text) in values

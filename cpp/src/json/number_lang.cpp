@@ -274,7 +274,8 @@ bool NumberLang::labels_ahead(uint32_t state, std::vector<uint32_t>& out) {
     out.insert(out.end(), labels_.begin(), labels_.end());
     return true;
   }
-  const std::vector<Decimal> values = sides_[content.negative].values_of(content.reading, kFewAhead);
+  const std::vector<Decimal> values =
+      sides_[content.negative].values_of(content.reading, kFewAhead);
   for (const Decimal& value : values) out.push_back(labels_[set_->index_of(value)]);
   return !values.empty();
 }
