@@ -25,7 +25,8 @@ std::vector<Words> clauses_of(SchemaWriter& writer, uint32_t root,
   const Ir ir = writer.finish(root, {flags, 2, ",", ":", 8});
   OptionsTable options(kAllBytes);
   const uint32_t layout = options.intern(ir, ir.expr(0));
-  TargetTable targets(ir, options, limits);
+  ListedValues listed(ir, options, kAllBytes);
+  TargetTable targets(ir, options, listed, limits);
   const uint32_t target = targets.intern(layout, std::array<uint32_t, 1>{root});
   return targets.flatten(target);
 }

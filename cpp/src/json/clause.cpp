@@ -110,6 +110,7 @@ void ClauseTable::sort_out_derived(uint32_t word, Leaves& out) const {
     case DerivedKind::kMemberCount: out.members.meet(leaf.b, leaf.c); break;
     case DerivedKind::kNoObject: break;
     case DerivedKind::kJoint: out.joint = leaf.a; break;
+    case DerivedKind::kListed: out.listed = leaf.a; break;
   }
 }
 
@@ -120,7 +121,11 @@ uint32_t ClauseTable::intern(uint32_t options, std::span<const uint32_t> leaves)
   if (!inserted) return id;
   const Leaves sorted = sort_out(leaves);
   Clause clause{.joint = sorted.joint};
-  if (clause.joint == kNone) resolve(options, sorted, clause);
+  if (sorted.listed != kNone) {
+    clause.listed = listed_.list(options, sorted.listed, sorted.types);
+  } else if (clause.joint == kNone) {
+    resolve(options, sorted, clause);
+  }
   resolved_[resolved_.grow()] = clause;
   return id;
 }

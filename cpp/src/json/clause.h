@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "json/item_rules.h"
+#include "json/listed_values.h"
 #include "json/name_classes.h"
 #include "json/options.h"
 #include "json/target.h"
@@ -111,13 +112,19 @@ struct Clause {
   uint32_t min_length = 0, max_length = kNone;
   uint32_t array = kNone, object = kNone;  // shapes
   uint32_t joint = kNone;                  // joint targets (target.h), instead of all else
+  uint32_t listed = kNone;                 // list (listed_values.h), instead of all else
 };
 
 class ClauseTable {
  public:
-  ClauseTable(const Ir& ir, OptionsTable& options, TargetTable& targets, LangTable& langs,
-              NameClassTable& name_classes)
-      : ir_(ir), options_(options), targets_(targets), langs_(langs), name_classes_(name_classes) {}
+  ClauseTable(const Ir& ir, OptionsTable& options, TargetTable& targets, ListedValues& listed,
+              LangTable& langs, NameClassTable& name_classes)
+      : ir_(ir),
+        options_(options),
+        targets_(targets),
+        listed_(listed),
+        langs_(langs),
+        name_classes_(name_classes) {}
 
   uint32_t intern(uint32_t options, std::span<const uint32_t> leaves);
   const Clause& get(uint32_t id) const { return resolved_[id]; }
@@ -152,6 +159,7 @@ class ClauseTable {
   const Ir& ir_;
   OptionsTable& options_;
   TargetTable& targets_;
+  ListedValues& listed_;
   LangTable& langs_;
   NameClassTable& name_classes_;
   WordInterner clauses_;  // [options, leaves...]

@@ -55,6 +55,7 @@ struct ClauseTable::Leaves {
   std::vector<ContainsRule> contains;
   uint32_t unique = kNone;  // a node that asks for different items
   uint32_t joint = kNone;
+  uint32_t listed = kNone;  // an ENUM of which it is an array or object, and nothing else is asked
 
   void add_contains(uint32_t word, ItemCount count) {
     if (count.min == 0 && count.max == kNone) return;

@@ -24,6 +24,7 @@ uint32_t DerivedTable::type_of(DerivedKind kind) {
     case DerivedKind::kSomeItem:
     case DerivedKind::kContains:
     case DerivedKind::kItemCount: return kArrayType;
+    case DerivedKind::kListed: return uint32_t{kArrayType} | uint32_t{kObjectType};
     case DerivedKind::kNoObject: return kAllTypes & ~uint32_t{kObjectType};
     default: return kObjectType;
   }

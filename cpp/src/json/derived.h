@@ -28,6 +28,7 @@ enum class DerivedKind : uint32_t {
   kMemberCount,  // 0, min, max: an object of so many members (1: of a part of joint targets)
   kNoObject,     // any value but an object
   kJoint,        // joint: an object that satisfies all targets of it (target.h)
+  kListed,       // node: an array or object that the ENUM lists (listed_values.h)
 };
 
 struct DerivedLeaf {

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "json/lang_chars.h"
@@ -69,9 +70,17 @@ struct LangTable::Impl {
   TermId any_term() { return terms.repeat(terms.char_class(terms.alphabet()), 0, kNone); }
 
   // Of a language's own numbers, which were not too many to explore.
-  std::unique_ptr<TableLang> make_number(const NumberSpec& spec) const {
-    return make_number_lang(std::make_shared<const NumberSet>(spec), spec.spelling, ascii, limits,
-                            Completions::kFound);
+  std::unique_ptr<TableLang> make_number(const NumberSpec& spec,
+                                         std::span<const std::string> any_of) const {
+    return make_number_lang(std::make_shared<const NumberSet>(spec, any_of), spec.spelling, ascii,
+                            limits, Completions::kFound);
+  }
+  LangId number(std::vector<std::unique_ptr<Lang>>& langs, NumberSpec spec,
+                std::vector<std::string> any_of);
+  // Nothing that is asked of multiples takes a search.
+  bool spells_numbers() const {
+    return std::ranges::all_of(std::string_view("0123456789."),
+                               [&](char c) { return contains(ascii, static_cast<uint32_t>(c)); });
   }
   std::unique_ptr<TableLang> intersect(const std::vector<LangId>& ids);
   std::unique_ptr<TableLang> intersect_searches(const std::vector<LangId>& ids);
@@ -90,10 +99,11 @@ struct LangTable::Impl {
   std::unordered_map<std::string, LangId> numbers_by_key;
   struct Number {
     NumberSpec spec;
+    std::vector<std::string> any_of;  // NumberSet
     std::shared_ptr<const NumberSet> set;
 
     std::size_t memory_bytes() const {
-      return heap_bytes(spec) + heap_block(sizeof(NumberSet)) + heap_bytes(*set);
+      return heap_bytes(spec, any_of) + heap_block(sizeof(NumberSet)) + heap_bytes(*set);
     }
   };
   std::unordered_map<LangId, Number> numbers;
@@ -269,29 +279,48 @@ std::string spelling_key(NumberSpelling spelling) {
 
 }  // namespace
 
-LangId LangTable::number(const NumberSpec& asked) {
-  auto set = std::make_shared<const NumberSet>(asked);
-  NumberSpec spec = asked;
+LangId LangTable::number(const NumberSpec& asked) { return impl_->number(langs_, asked, {}); }
+
+LangId LangTable::Impl::number(std::vector<std::unique_ptr<Lang>>& langs, NumberSpec spec,
+                               std::vector<std::string> any_of) {
+  auto set = std::make_shared<const NumberSet>(spec, any_of);
   if (spec.spelling == NumberSpelling::kDecimal && set->only_integers()) {
     spec.spelling = NumberSpelling::kPlain;
   }
   const std::string key = spelling_key(spec.spelling) + set->key();
-  const auto found = impl_->numbers_by_key.find(key);
-  if (found != impl_->numbers_by_key.end()) return found->second;
-  const LangId id = impl_->add(langs_, make_number_lang(set, spec.spelling, impl_->ascii,
-                                                        impl_->limits, Completions::kKnown));
-  impl_->numbers_by_key.emplace(key, id);
-  impl_->numbers.emplace(id, Impl::Number{std::move(spec), std::move(set)});
+  const auto found = numbers_by_key.find(key);
+  if (found != numbers_by_key.end()) return found->second;
+  const LangId id =
+      add(langs, make_number_lang(set, spec.spelling, ascii, limits, Completions::kKnown));
+  numbers_by_key.emplace(key, id);
+  numbers.emplace(id, Number{std::move(spec), std::move(any_of), std::move(set)});
   return id;
 }
+
+namespace {
+
+// All multiples of one number, or the integers among them.
+bool is_multiples(const NumberSpec& spec) {
+  return spec.multiples_of.size() == 1 && !spec.fractional && spec.within.empty() &&
+         spec.outside.empty() && spec.not_multiples_of.empty() && spec.excluded.empty() &&
+         !spec.has_values;
+}
+
+}  // namespace
 
 std::vector<LangId> LangTable::join_numbers(std::span<const LangId> numbers) {
   std::vector<LangId> joined;
   std::map<NumberSpelling, NumberSpec> lists;
+  std::map<std::pair<NumberSpelling, bool>, std::vector<std::string>> multiples;  // or of integers
+  const bool joins_multiples = impl_->spells_numbers();
   for (const LangId id : numbers) {
-    const auto& [spec, set] = impl_->numbers.at(id);
+    const auto& [spec, any_of, set] = impl_->numbers.at(id);
     if (!set->has_values()) {
-      joined.push_back(id);
+      if (joins_multiples && is_multiples(spec)) {
+        multiples[{spec.spelling, spec.integer}].push_back(spec.multiples_of[0]);
+      } else {
+        joined.push_back(id);
+      }
       continue;
     }
     NumberSpec& list = lists[spec.spelling];
@@ -299,8 +328,15 @@ std::vector<LangId> LangTable::join_numbers(std::span<const LangId> numbers) {
     list.spelling = spec.spelling;
     for (const Decimal& value : set->values()) list.values.push_back(canonical_text(value));
   }
-  if (joined.size() + lists.size() >= numbers.size()) return {numbers.begin(), numbers.end()};
+  if (joined.size() + lists.size() + multiples.size() >= numbers.size()) {
+    return {numbers.begin(), numbers.end()};
+  }
   for (const auto& [spelling, list] : lists) joined.push_back(number(list));
+  for (auto& [kind, divisors] : multiples) {
+    NumberSpec spec;
+    std::tie(spec.spelling, spec.integer) = kind;
+    joined.push_back(impl_->number(langs_, std::move(spec), std::move(divisors)));
+  }
   return joined;
 }
 
@@ -323,6 +359,43 @@ std::vector<LangId> LangTable::join_literals(std::span<const LangId> langs) {
   return joined;
 }
 
+LangId LangTable::labelled_texts(std::span<const Labelled> texts) {
+  std::vector<Labelled> sorted(texts.begin(), texts.end());
+  std::ranges::sort(sorted, {}, &Labelled::text);  // as code points are sorted
+  std::vector<uint32_t> packed, labels, code_points;
+  for (const auto& [text, label] : sorted) {
+    code_points.clear();
+    decode_utf8(text, code_points);
+    packed.push_back(static_cast<uint32_t>(code_points.size()));
+    packed.insert(packed.end(), code_points.begin(), code_points.end());
+    labels.push_back(label);
+  }
+  return impl_->add(langs_, std::make_unique<LiteralsLang>(std::move(packed), std::move(labels)));
+}
+
+LangId LangTable::labelled_numbers(std::span<const Labelled> numbers, NumberSpelling spelling) {
+  NumberSpec spec;
+  spec.has_values = true;
+  // In the order of the set's list, so that it need not be sorted again.
+  std::vector<std::pair<Decimal, uint32_t>> sorted;  // with the place among `numbers`
+  sorted.reserve(numbers.size());
+  for (uint32_t i = 0; i < numbers.size(); ++i) {
+    sorted.emplace_back(parse_decimal(numbers[i].text), i);
+  }
+  std::ranges::sort(sorted, NumberSet::comes_before, &std::pair<Decimal, uint32_t>::first);
+  std::vector<uint32_t> labels;
+  for (const auto& [value, i] : sorted) {
+    spec.values.emplace_back(numbers[i].text);
+    labels.push_back(numbers[i].label);
+  }
+  auto set = std::make_shared<const NumberSet>(spec);
+  if (spelling == NumberSpelling::kDecimal && set->only_integers()) {
+    spelling = NumberSpelling::kPlain;
+  }
+  return impl_->add(
+      langs_, make_labelled_numbers(std::move(set), spelling, impl_->ascii, std::move(labels)));
+}
+
 std::optional<std::vector<std::string>> LangTable::number_values(LangId number,
                                                                  std::size_t limit) const {
   return impl_->numbers.at(number).set->list(limit);
@@ -332,7 +405,7 @@ std::unique_ptr<Lang> LangTable::number_without(LangId number,
                                                 std::span<const std::string> values) const {
   NumberSpec spec = impl_->numbers.at(number).spec;
   spec.excluded.insert(spec.excluded.end(), values.begin(), values.end());
-  return impl_->make_number(spec);
+  return impl_->make_number(spec, impl_->numbers.at(number).any_of);
 }
 
 std::unique_ptr<Lang> LangTable::number_among(LangId number,
@@ -347,7 +420,7 @@ std::unique_ptr<Lang> LangTable::number_among(LangId number,
   }
   spec.has_values = true;
   spec.values = std::move(kept);
-  return impl_->make_number(spec);
+  return impl_->make_number(spec, impl_->numbers.at(number).any_of);
 }
 
 bool LangTable::is_any_number(LangId number) const {

@@ -12,6 +12,9 @@ namespace maskwright::langs {
 // How append_rest() says it: the first word.
 enum RestKind : uint32_t { kDfa, kRun, kList, kNodes, kSearches, kNumber };
 
+// Labels ahead are told if they are few.
+inline constexpr uint32_t kFewAhead = 64;
+
 class TableLang : public Lang {
  public:
   // A measure of the time and memory spent so far on states made lazily: an eager construction

@@ -8,7 +8,8 @@
 
 namespace maskwright::langs {
 
-LiteralsLang::LiteralsLang(std::vector<uint32_t> packed) : packed_(std::move(packed)) {
+LiteralsLang::LiteralsLang(std::vector<uint32_t> packed, std::vector<uint32_t> labels)
+    : packed_(std::move(packed)), labels_(std::move(labels)) {
   for (std::size_t at = 0; at < packed_.size(); at += packed_[at] + 1) {
     offsets_.push_back(at);
     longest_ = std::max(longest_, packed_[at]);
@@ -26,6 +27,13 @@ uint32_t LiteralsLang::intern(uint32_t lo, uint32_t hi, uint32_t depth) {
 bool LiteralsLang::accepts(uint32_t state) {
   const auto content = states_.get(state);
   return text(content[0]).size() == content[2];
+}
+
+bool LiteralsLang::labels_ahead(uint32_t state, std::vector<uint32_t>& out) {
+  const auto content = states_.get(state);
+  if (labels_.empty() || content[1] - content[0] > kFewAhead) return false;
+  out.insert(out.end(), labels_.begin() + content[0], labels_.begin() + content[1]);
+  return true;
 }
 
 // The first of the texts lo..hi-1 (all longer than depth) whose code point at `depth` is not less.

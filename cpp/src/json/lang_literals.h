@@ -21,12 +21,16 @@ namespace maskwright::langs {
 class LiteralsLang final : public TableLang {
  public:
   // Texts as (length, code points...) one after the other: sorted, unique, at least one.
-  explicit LiteralsLang(std::vector<uint32_t> packed);
+  // `labels`: of each text; none: it has none.
+  explicit LiteralsLang(std::vector<uint32_t> packed, std::vector<uint32_t> labels = {});
 
   uint32_t start() override { return 0; }
   std::span<const Arc> arcs(uint32_t state) override;
   uint32_t move(uint32_t state, uint32_t code_point) override;
   bool accepts(uint32_t state) override;
+  // Where a text ends it is the first of those that go on.
+  uint32_t label(uint32_t state) override { return labels_[states_.get(state)[0]]; }
+  bool labels_ahead(uint32_t state, std::vector<uint32_t>& out) override;
   bool can_finish(uint32_t state, uint32_t min, uint32_t max) override;
   uint32_t length_horizon() override { return longest_ + 1; }
   uint64_t work() const override { return states_.size(); }
@@ -38,7 +42,8 @@ class LiteralsLang final : public TableLang {
   }
   bool append_rest(uint32_t state, SharedKey& key) override;
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(packed_, offsets_, states_, arcs_, lengths_);
+    return heap_block(sizeof(*this)) +
+           heap_bytes(packed_, labels_, offsets_, states_, arcs_, lengths_);
   }
 
  private:
@@ -46,7 +51,7 @@ class LiteralsLang final : public TableLang {
   uint32_t bound(uint32_t lo, uint32_t hi, uint32_t depth, uint32_t code_point) const;
   const std::vector<uint32_t>& lengths(uint32_t lo, uint32_t hi);
 
-  std::vector<uint32_t> packed_;
+  std::vector<uint32_t> packed_, labels_;
   std::vector<std::size_t> offsets_;
   uint32_t longest_ = 0;
   WordInterner states_;  // [lo, hi, depth]

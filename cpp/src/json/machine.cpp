@@ -1,8 +1,11 @@
 #include "maskwright/json/machine.h"
 
+#include <algorithm>
+
 #include "json/array_family.h"
 #include "json/blame.h"
 #include "json/keyword_family.h"
+#include "json/listed_family.h"
 #include "json/machine_tables.h"
 #include "json/object_family.h"
 #include "json/record_family.h"
@@ -21,6 +24,7 @@ struct JsonMachine::Impl {
         arrays(tables),
         objects(tables),
         records(tables),
+        lists(tables),
         strings(make_string_family(store, tables.langs)),
         names(make_key_family(store, tables.langs)),
         numbers(make_number_family(store, tables.langs)) {
@@ -29,6 +33,7 @@ struct JsonMachine::Impl {
     tables.arrays = &arrays;
     tables.objects = &objects;
     tables.records = &records;
+    tables.lists = &lists;
     tables.strings = strings.get();
     tables.names = names.get();
     tables.numbers = numbers.get();
@@ -37,9 +42,17 @@ struct JsonMachine::Impl {
     store.register_family(FamilyId::kArray, arrays);
     store.register_family(FamilyId::kObject, objects);
     store.register_family(FamilyId::kRecord, records);
+    store.register_family(FamilyId::kListed, lists);
     store.register_family(FamilyId::kString, *strings);
     store.register_family(FamilyId::kKey, *names);
     store.register_family(FamilyId::kNumber, *numbers);
+  }
+
+  bool has_long_list(uint32_t target) const {
+    return std::ranges::any_of(tables.solver.clauses(target & ~kTargetTag), [&](uint32_t id) {
+      const uint32_t list = tables.clauses.get(id).listed;
+      return list != kNone && tables.listed.values(list).size() >= ListedFamily::kMany;
+    });
   }
 
   const Ir& ir;
@@ -49,6 +62,8 @@ struct JsonMachine::Impl {
   ArrayFamily arrays;
   ObjectFamily objects;
   RecordFamily records;
+  ListedFamily lists;
+  std::size_t prepared = 0;  // of the solver's targets with a list
   std::unique_ptr<StringFamily> strings;
   std::unique_ptr<KeyFamily> names;
   std::unique_ptr<NumberFamily> numbers;
@@ -67,7 +82,14 @@ uint32_t JsonMachine::target(uint32_t json_expr) {
 }
 
 bool JsonMachine::productive(uint32_t target) {
-  return impl_->tables.solver.productive(target & ~kTargetTag);
+  const ProductivitySolver& solver = impl_->tables.solver;
+  if (!impl_->tables.solver.productive(target & ~kTargetTag)) return false;
+  while (impl_->prepared < solver.listed().size()) {
+    const uint32_t listed = solver.listed()[impl_->prepared++] | kTargetTag;
+    if (!impl_->has_long_list(listed)) continue;
+    impl_->lists.prepare(impl_->values.start(options_of(listed), false, {&listed, 1}));
+  }
+  return true;
 }
 
 uint32_t JsonMachine::blame(uint32_t json_expr) {
@@ -84,7 +106,7 @@ uint32_t JsonMachine::num_targets() const { return impl_->tables.targets.size();
 std::size_t JsonMachine::memory_bytes() const {
   const Impl& impl = *impl_;
   return heap_block(sizeof(Impl)) + impl.tables.memory_bytes() +
-         heap_bytes(impl.arrays, impl.objects, impl.records, impl.strings, impl.names,
+         heap_bytes(impl.arrays, impl.objects, impl.records, impl.lists, impl.strings, impl.names,
                     impl.numbers);
 }
 

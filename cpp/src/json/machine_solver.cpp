@@ -106,7 +106,9 @@ void ProductivitySolver::visit(uint32_t target) {
     const bool literal = ((clause.literals & kEnumNull) != 0 && options_.can_spell("null")) ||
                          ((clause.literals & kEnumFalse) != 0 && options_.can_spell("false")) ||
                          ((clause.literals & kEnumTrue) != 0 && options_.can_spell("true"));
-    if (literal || clause.has_string || clause.has_number) mark(target);
+    const bool listed = clause.listed != kNone;  // all of it can be spelled
+    if (listed) listed_.push_back(target);
+    if (literal || clause.has_string || clause.has_number || listed) mark(target);
     if (clause.array != kNone) {
       if (!at(arrays_, clause.array).known) know_array(clause.array);
       arrays_[clause.array].users.push_back(target);

@@ -34,6 +34,8 @@ class ProductivitySolver {
   bool array_productive(uint32_t shape) const { return arrays_[shape].productive; }
   bool object_productive(uint32_t shape) const { return objects_[shape].productive; }
   bool joint_productive(uint32_t joint) const { return joint_[joint].productive; }
+  // Targets with a list of arrays or objects, in the order in which they were met.
+  std::span<const uint32_t> listed() const { return listed_; }
   std::span<const uint32_t> clauses(uint32_t target) const { return targets_[target].clauses; }
 
   bool key_spellable(uint32_t key);
@@ -48,7 +50,7 @@ class ProductivitySolver {
   uint32_t max_members(const ObjectShape& shape) const;
   std::size_t memory_bytes() const {
     return heap_bytes(targets_, arrays_, objects_, joint_, to_visit_, marked_, counted_) +
-           heap_bytes(spellable_);
+           heap_bytes(spellable_, listed_);
   }
 
  private:
@@ -109,6 +111,7 @@ class ProductivitySolver {
   std::vector<ArrayFacts> arrays_;
   std::vector<ObjectFacts> objects_;
   std::vector<JointFacts> joint_;
+  std::vector<uint32_t> listed_;
   std::vector<uint32_t> to_visit_;
   std::vector<uint32_t> marked_;    // productive, not yet propagated
   std::vector<uint32_t> counted_;   // array shapes not settled by waiting: contains, uniqueItems

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "json/clause.h"
+#include "json/listed_values.h"
 #include "json/machine_plan.h"
 #include "json/machine_solver.h"
 #include "json/options.h"
@@ -26,6 +27,7 @@ class KeywordFamily;
 class ArrayFamily;
 class ObjectFamily;
 class RecordFamily;
+class ListedFamily;
 
 // One way to read an array or object: what it satisfies, and the shape that says so.
 struct Alternative {
@@ -50,19 +52,21 @@ struct JsonTables {
       : store(store_),
         langs(ir, spellable, limits.max_lang_states),
         options(spellable),
-        targets(ir, options, limits),
+        listed(ir, options, spellable),
+        targets(ir, options, listed, limits),
         name_classes(langs, limits.max_lang_states),
-        clauses(ir, options, targets, langs, name_classes),
+        clauses(ir, options, targets, listed, langs, name_classes),
         solver(options, targets, clauses, langs),
         plans(clauses, solver) {}
 
   std::size_t memory_bytes() const {
-    return heap_bytes(langs, options, targets, name_classes, clauses, solver, plans);
+    return heap_bytes(langs, options, listed, targets, name_classes, clauses, solver, plans);
   }
 
   Store& store;
   LangTable langs;
   OptionsTable options;
+  ListedValues listed;
   TargetTable targets;
   NameClassTable name_classes;
   ClauseTable clauses;
@@ -74,6 +78,7 @@ struct JsonTables {
   ArrayFamily* arrays = nullptr;
   ObjectFamily* objects = nullptr;
   RecordFamily* records = nullptr;
+  ListedFamily* lists = nullptr;
   StringFamily* strings = nullptr;
   KeyFamily* names = nullptr;
   NumberFamily* numbers = nullptr;

@@ -37,7 +37,8 @@ class PlainNumberFamily final : public NumberFamily {
     bool continues = false;
     for (std::size_t i = 0; i < content.size(); i += 3) {
       Lang& lang = langs_.get(content[i + 1]);
-      if (lang.accepts(content[i + 2])) accepted.push_back(content[i]);
+      if (!lang.accepts(content[i + 2])) continue;
+      accepted.push_back(content[i] == kItsLabel ? lang.label(content[i + 2]) : content[i]);
     }
     if (accepted.empty()) return;
     for (std::size_t i = 0; i < content.size() && !continues; i += 3) {
@@ -75,7 +76,13 @@ class PlainNumberFamily final : public NumberFamily {
 
   bool may_accept(StateId state, std::vector<uint32_t>& ids) override {
     const auto content = store_.content(state);
-    for (std::size_t i = 0; i < content.size(); i += 3) ids.push_back(content[i]);
+    for (std::size_t i = 0; i < content.size(); i += 3) {
+      if (content[i] != kItsLabel) {
+        ids.push_back(content[i]);
+      } else if (!langs_.get(content[i + 1]).labels_ahead(content[i + 2], ids)) {
+        return false;
+      }
+    }
     return true;
   }
 
@@ -84,6 +91,7 @@ class PlainNumberFamily final : public NumberFamily {
     const auto content = store_.content(state);
     key.add(static_cast<uint32_t>(content.size() / 3));
     for (std::size_t i = 0; i < content.size(); i += 3) {
+      if (content[i] == kItsLabel) return false;
       key.add_callee(content[i]);
       if (!langs_.get(content[i + 1]).append_rest(content[i + 2], key)) return false;
     }

@@ -44,8 +44,10 @@ enum class Phase : uint8_t {
 
 class NumberLang final : public TableLang {
  public:
-  NumberLang(std::shared_ptr<const NumberSet> set, NumberSpelling spelling, NumberAlphabet alphabet)
+  NumberLang(std::shared_ptr<const NumberSet> set, NumberSpelling spelling, NumberAlphabet alphabet,
+             std::vector<uint32_t> labels = {})
       : set_(std::move(set)),
+        labels_(std::move(labels)),
         spelling_(spelling),
         plain_(spelling == NumberSpelling::kPlain),
         alphabet_(std::move(alphabet)),
@@ -62,6 +64,8 @@ class NumberLang final : public TableLang {
 
   uint32_t start() override { return is_alive(0) ? 0 : kDeadLang; }
   bool accepts(uint32_t state) override { return states_[state].accepts; }
+  uint32_t label(uint32_t state) override;
+  bool labels_ahead(uint32_t state, std::vector<uint32_t>& out) override;
   std::span<const Arc> arcs(uint32_t state) override;
   bool continues(uint32_t state) override;
   // Numbers have no bounds on their length.
@@ -70,6 +74,7 @@ class NumberLang final : public TableLang {
 
   // The digits that were read matter only as far as the content says.
   bool append_rest(uint32_t state, SharedKey& key) override {
+    if (!labels_.empty()) return false;
     const std::vector<uint32_t> words = words_of(states_[state].content);
     key.add(RestKind::kNumber);
     key.add(static_cast<uint32_t>(spelling_));
@@ -80,7 +85,7 @@ class NumberLang final : public TableLang {
   }
 
   std::size_t footprint() const override {
-    return heap_block(sizeof(*this)) + heap_bytes(alphabet_, sides_, index_, states_);
+    return heap_block(sizeof(*this)) + heap_bytes(labels_, alphabet_, sides_, index_, states_);
   }
 
  private:
@@ -89,8 +94,9 @@ class NumberLang final : public TableLang {
   // What a state means; equal contents are one state.
   struct Content {
     Phase phase = Phase::kStart;
-    bool negative = false;  // the number, then the exponent
-    Reading reading;        // of the mantissa
+    bool negative = false;  // the number
+    bool lowers = false;    // with labels: the exponent is negative
+    Reading reading;        // of the mantissa; from kE on only with labels
     ExponentSet exponents;  // from kE on: those that are possible; sizes behind their sign
     int32_t exponent = 0;   // the size of the exponent so far
 
@@ -125,6 +131,7 @@ class NumberLang final : public TableLang {
   std::size_t max_visited() const;
 
   std::shared_ptr<const NumberSet> set_;
+  std::vector<uint32_t> labels_;  // of the values in their order; none: there are no labels
   NumberSpelling spelling_;
   bool plain_;
   NumberAlphabet alphabet_;
@@ -141,7 +148,8 @@ std::vector<uint32_t> NumberLang::words_of(const Content& content) const {
   if (content.phase >= Phase::kE) {
     add(content.exponent);
     for (const auto& span : content.exponents.spans()) add(span.lo, span.hi);
-    return words;
+    if (labels_.empty()) return words;
+    add(content.lowers ? 1 : 0);
   }
   const Reading& reading = content.reading;
   add(reading.magnitude, reading.fraction, reading.last);
@@ -187,7 +195,7 @@ bool NumberLang::step(const State& state, char c, Content& next) const {
   if (state.content.phase >= Phase::kE) return step_exponent(c, next);
   if (c != 'e' && c != 'E') return step_mantissa(state, c, next);
   if (!may_end(state.content)) return false;
-  next = {};
+  if (labels_.empty()) next = {};
   next.phase = Phase::kE;
   next.exponents = state.exponents.meet(alphabet_.written);
   return !next.exponents.is_empty();
@@ -229,6 +237,7 @@ bool NumberLang::step_exponent(char c, Content& next) const {
     if (next.phase != Phase::kE || (c != '+' && c != '-')) return false;
     next.phase = Phase::kExponentSign;
     if (c == '-') next.exponents = next.exponents.negated();
+    next.lowers = c == '-' && !labels_.empty();
     next.exponents.clip(0, NumberAlphabet::kMaxExponent);
     return !next.exponents.is_empty();
   }
@@ -247,6 +256,28 @@ bool NumberLang::step_exponent(char c, Content& next) const {
   }
   next.exponents = std::move(possible);
   return !next.exponents.is_empty();
+}
+
+uint32_t NumberLang::label(uint32_t state) {
+  const Content& content = states_[state].content;
+  const int64_t exponent = content.lowers ? -content.exponent : content.exponent;
+  const Decimal value = sides_[content.negative].value(content.reading, exponent);
+  return labels_[set_->index_of(value)];
+}
+
+// By the digits alone; of zero so far all labels.
+bool NumberLang::labels_ahead(uint32_t state, std::vector<uint32_t>& out) {
+  if (labels_.empty()) return false;
+  const Content& content = states_[state].content;
+  if (content.phase < Phase::kZero || !content.reading.significant) {
+    if (labels_.size() > kFewAhead) return false;
+    out.insert(out.end(), labels_.begin(), labels_.end());
+    return true;
+  }
+  const std::vector<Decimal> values =
+      sides_[content.negative].values_of(content.reading, kFewAhead);
+  for (const Decimal& value : values) out.push_back(labels_[set_->index_of(value)]);
+  return !values.empty();
 }
 
 void NumberLang::expand(uint32_t id) {
@@ -404,6 +435,15 @@ bool NumberLang::search(uint32_t from, std::size_t most) {
 }
 
 }  // namespace
+
+std::unique_ptr<TableLang> make_labelled_numbers(std::shared_ptr<const NumberSet> set,
+                                                 NumberSpelling spelling,
+                                                 std::span<const CodeRange> alphabet,
+                                                 std::vector<uint32_t> labels) {
+  NumberAlphabet spelled(alphabet, spelling == NumberSpelling::kAny);
+  return std::make_unique<NumberLang>(std::move(set), spelling, std::move(spelled),
+                                      std::move(labels));
+}
 
 std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set,
                                             NumberSpelling spelling,

@@ -17,12 +17,16 @@
 // states, all are explored when the language is made, or it is refused, so that no search that
 // could be long is left for later.
 //
+// Of a list, each value can have a label. Then states keep the mantissa beside the exponent, since
+// 1e1 and 10e0 are one value and 1e1 and 1e2 are two.
+//
 // Cost: a state costs a dozen successors, each a pass over few words; the first visit of one that
 // needs the closed form is linear in the digits of its text and of the bounds.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "json/lang_base.h"
 #include "json/lang_chars.h"
@@ -39,5 +43,10 @@ std::unique_ptr<TableLang> make_number_lang(std::shared_ptr<const NumberSet> set
                                             NumberSpelling spelling,
                                             std::span<const CodeRange> alphabet,
                                             const LangLimits& limits, Completions completions);
+// The same for a list whose values have labels, in their order; all of ASCII can be spelled.
+std::unique_ptr<TableLang> make_labelled_numbers(std::shared_ptr<const NumberSet> set,
+                                                 NumberSpelling spelling,
+                                                 std::span<const CodeRange> alphabet,
+                                                 std::vector<uint32_t> labels);
 
 }  // namespace maskwright::langs

@@ -13,10 +13,7 @@ namespace {
 constexpr std::size_t kMaxExcludedDivisors = 12;
 const Cut kEndless{true, true, {}};
 
-// The order of lists: a comparison of values would cost more.
-bool less(const Decimal& a, const Decimal& b) {
-  return std::tie(a.negative, a.digits, a.exponent) < std::tie(b.negative, b.digits, b.exponent);
-}
+constexpr auto& less = NumberSet::comes_before;
 
 void make_list(std::vector<Decimal>& values) {
   if (!std::is_sorted(values.begin(), values.end(), less)) {
@@ -115,7 +112,7 @@ int compare(const Cut& a, const Cut& b) {
   return order != 0 ? order : static_cast<int>(a.behind) - static_cast<int>(b.behind);
 }
 
-NumberSet::NumberSet(const NumberSpec& spec) {
+NumberSet::NumberSet(const NumberSpec& spec, std::span<const std::string> any_of) {
   const Intervals intervals = read_intervals(spec);
   split_by_sign(intervals);
   for (const std::string& text : spec.excluded) {
@@ -128,9 +125,10 @@ NumberSet::NumberSet(const NumberSpec& spec) {
   }
   for (auto& values : excluded_) make_list(values);
   read_divisors(spec);
+  read_alternatives(any_of);
   if (spec.has_values) read_values(spec);
   everything_ = intervals.size() == 1 && intervals[0].lo.endless && intervals[0].hi.endless &&
-                !divisor_ && excluded_divisors_.empty() && spec.excluded.empty() && !has_values_;
+                !divided() && excluded_divisors_.empty() && spec.excluded.empty() && !has_values_;
   if (!has_values_ && !meets(false, {}, kEndless) && !meets(true, {}, kEndless)) set_empty();
 }
 
@@ -178,6 +176,41 @@ void NumberSet::read_divisors(const NumberSpec& spec) {
   }
 }
 
+void NumberSet::read_alternatives(std::span<const std::string> any_of) {
+  std::vector<Divisor> all;
+  for (const std::string& text : any_of) {
+    const Divisor divisor = divisor_of(text);
+    const auto common = divisor_ ? Divisor::common(*divisor_, divisor) : divisor;
+    if (!common) too_long();
+    all.push_back(*common);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bool implied = false;
+    for (std::size_t k = 0; k < all.size() && !implied; ++k) {
+      implied = k != i && all[k].divides(all[i]) && (all[k] != all[i] || k < i);
+    }
+    if (!implied) alternatives_.push_back(all[i]);
+  }
+}
+
+// Is a value a multiple of what must divide it?
+bool NumberSet::divides(const Decimal& magnitude) const {
+  if (divisor_ && !divisor_->divides(magnitude)) return false;
+  return alternatives_.empty() || std::ranges::any_of(alternatives_, [&](const Divisor& divisor) {
+           return divisor.divides(magnitude);
+         });
+}
+
+Decimal NumberSet::next_multiple(const Decimal& value, bool above) const {
+  if (alternatives_.empty()) return divisor_->next(value, above);
+  std::optional<Decimal> next;
+  for (const Divisor& divisor : alternatives_) {
+    Decimal other = divisor.next(value, above);
+    if (!next || compare(other, *next) < 0) next = std::move(other);
+  }
+  return *next;
+}
+
 void NumberSet::read_values(const NumberSpec& spec) {
   std::vector<Decimal> kept;
   if (!has_values_) {
@@ -204,6 +237,16 @@ bool NumberSet::is_out(bool negative, const Decimal& magnitude) const {
          std::binary_search(excluded.begin(), excluded.end(), magnitude, less);
 }
 
+// A comparison of values would cost more.
+bool NumberSet::comes_before(const Decimal& a, const Decimal& b) {
+  return std::tie(a.negative, a.digits, a.exponent) < std::tie(b.negative, b.digits, b.exponent);
+}
+
+std::size_t NumberSet::index_of(const Decimal& value) const {
+  const auto at = std::lower_bound(values_.begin(), values_.end(), value, less);
+  return static_cast<std::size_t>(at - values_.begin());
+}
+
 bool NumberSet::contains(const Decimal& value) const {
   if (has_values_) return std::binary_search(values_.begin(), values_.end(), value, less);
   if (value.is_zero()) return has_zero_;
@@ -216,8 +259,8 @@ bool NumberSet::contains(const Decimal& value) const {
     return compare(cut, interval.hi) <= 0;
   };
   const auto& intervals = intervals_[value.negative];
-  return std::any_of(intervals.begin(), intervals.end(), inside) &&
-         (!divisor_ || divisor_->divides(cut.value)) && !is_out(value.negative, cut.value);
+  return std::any_of(intervals.begin(), intervals.end(), inside) && divides(cut.value) &&
+         !is_out(value.negative, cut.value);
 }
 
 bool NumberSet::only_integers() const {
@@ -228,6 +271,10 @@ bool NumberSet::only_integers() const {
 uint64_t NumberSet::num_residues(uint64_t limit) const {
   if (has_values_) return 1;
   uint64_t common = divisor_ ? divisor_->units() : 1;
+  for (const Divisor& divisor : alternatives_) {
+    if (common > limit) break;
+    common = std::lcm(common, divisor.units());
+  }
   for (const Divisor& divisor : excluded_divisors_) {
     if (common > limit) break;
     common = std::lcm(common, divisor.units());
@@ -238,14 +285,14 @@ uint64_t NumberSet::num_residues(uint64_t limit) const {
 bool NumberSet::any_between(bool negative, const Cut& lo, const Cut& hi) const {
   // What is out is finite, or leaves every so many multiples.
   if (hi.endless) return true;
-  if (!divisor_) {
+  if (!divided()) {
     if (compare(lo.value, hi.value) != 0) return true;
     return lo.value.is_zero() ? has_zero_ : !is_out(negative, lo.value);
   }
-  Decimal value = divisor_->next(lo.value, lo.behind);
+  Decimal value = next_multiple(lo.value, lo.behind);
   while (compare(Cut{false, true, value}, hi) <= 0) {
     if (value.is_zero() ? has_zero_ : !is_out(negative, value)) return true;
-    value = divisor_->next(value, true);
+    value = next_multiple(value, true);
   }
   return false;
 }
@@ -263,9 +310,9 @@ bool NumberSet::list_between(bool negative, const Interval& interval, std::size_
                              std::vector<std::string>& out) const {
   Cut lo = interval.lo;
   while (meets(negative, lo, interval.hi)) {
-    Decimal value = divisor_ ? divisor_->next(lo.value, lo.behind) : lo.value;
+    Decimal value = divided() ? next_multiple(lo.value, lo.behind) : lo.value;
     lo = {false, true, value};
-    if (!divisor_ && compare(lo, interval.hi) != 0) return false;
+    if (!divided() && compare(lo, interval.hi) != 0) return false;
     value.negative = negative;
     if (!contains(value) || (negative && value.is_zero())) continue;
     if (out.size() == limit) return false;
@@ -299,6 +346,8 @@ std::string NumberSet::key() const {
   if (divisor_) add_divisor(*divisor_);
   out += '/';
   for (const Divisor& divisor : excluded_divisors_) add_divisor(divisor);
+  if (!alternatives_.empty()) out += '|';
+  for (const Divisor& divisor : alternatives_) add_divisor(divisor);
   out += has_zero_ ? "0 " : "";
   for (const bool negative : {false, true}) {
     out += ';';

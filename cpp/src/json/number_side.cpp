@@ -63,6 +63,8 @@ NumberSide::NumberSide(const NumberSet& set, bool negative, int32_t min_exponent
   if (set.divisor()) divisors_.push_back(*set.divisor());
   const auto& out = set.excluded_divisors();
   divisors_.insert(divisors_.end(), out.begin(), out.end());
+  const auto& any_of = set.alternatives();
+  divisors_.insert(divisors_.end(), any_of.begin(), any_of.end());
   for (const Divisor& divisor : divisors_) {
     const bool first = &divisor == divisors_.data();
     const int64_t least = divisor.exponent() - max_exponent - 1;
@@ -71,9 +73,9 @@ NumberSide::NumberSide(const NumberSet& set, bool negative, int32_t min_exponent
     most_last_ = first ? most : std::max(most, most_last_);
     most_fraction_ = std::max(most_fraction_, -least_last_ - 1);
   }
-  if (!points_.is_empty() || !set.divisor()) return;
+  if (!points_.is_empty() || !set.divided()) return;
   if (intervals_.empty() || intervals_.back().second.kind != Bound::kAboveAll) return;
-  roomy_exponent_ = std::max(set.divisor()->next({}, true).magnitude() + places_of_window(out),
+  roomy_exponent_ = std::max(set.next_multiple({}, true).magnitude() + places_of_window(out),
                              intervals_.back().first.magnitude);
 }
 
@@ -181,6 +183,26 @@ int64_t NumberSide::first_multiple(std::size_t divisor, const Reading& reading) 
          residue.factors;
 }
 
+Decimal NumberSide::value(const Reading& reading, int64_t exponent) const {
+  if (!reading.significant) return {};
+  const std::string& digits = points_.digits(points_.match(reading.points));
+  const int64_t magnitude = reading.magnitude + exponent;
+  return {negative_, digits, magnitude - static_cast<int64_t>(digits.size())};
+}
+
+std::vector<Decimal> NumberSide::values_of(const Reading& reading, uint32_t most) const {
+  std::vector<Decimal> out;
+  const auto [first, last, depth] = reading.points;
+  if (last - first > most) return out;
+  for (uint32_t entry = first; entry < last; ++entry) {
+    const std::string& digits = points_.digits(entry);
+    for (const int64_t magnitude : points_.magnitudes(entry)) {
+      out.emplace_back(negative_, digits, magnitude - static_cast<int64_t>(digits.size()));
+    }
+  }
+  return out;
+}
+
 ExponentSet NumberSide::exponents(const Reading& reading) const {
   if (!reading.significant) {
     return set_.contains({}) ? ExponentSet(min_exponent_, max_exponent_) : ExponentSet();
@@ -201,7 +223,13 @@ ExponentSet NumberSide::exponents(const Reading& reading) const {
     out.append(first, last);
   }
   const std::size_t required = set_.divisor() ? 1 : 0;
-  for (std::size_t i = 0; i < divisors_.size(); ++i) {
+  const std::size_t any_of = divisors_.size() - set_.alternatives().size();
+  int64_t first_of_any = kFar;
+  for (std::size_t i = any_of; i < divisors_.size(); ++i) {
+    first_of_any = std::min(first_of_any, first_multiple(i, reading));
+  }
+  if (any_of < divisors_.size()) out.clip(first_of_any, kFar);
+  for (std::size_t i = 0; i < any_of; ++i) {
     const int64_t first = first_multiple(i, reading);
     if (i < required) {
       out.clip(first, kFar);
@@ -271,8 +299,7 @@ bool NumberSide::interval_goes_on(const Interval& interval, const Decimal& read,
   const auto top_of = [&](const Decimal& value) { return value.magnitude() - read.magnitude(); };
   if (!interval.hi.endless) most = std::min(most, top_of(interval.hi.value));
   if (!interval.lo.value.is_zero()) least = std::max(least, top_of(interval.lo.value));
-  const auto& divisor = set_.divisor();
-  if (divisor) least = std::max(least, top_of(divisor->next({}, true)));
+  if (set_.divided()) least = std::max(least, top_of(set_.next_multiple({}, true)));
   const bool simple = set_.excluded_divisors().empty() && set_.excluded(negative_).empty();
   std::string next = read.digits + std::string(static_cast<std::size_t>(read.exponent), '0');
   add(next, 1);

@@ -54,6 +54,10 @@ class NumberSide {
 
   // The exponents with which the number that was read is in the set.
   ExponentSet exponents(const Reading& reading) const;
+  // Of a set that is a list: the one of its values that the number is with this exponent.
+  Decimal value(const Reading& reading, int64_t exponent) const;
+  // ... all values that begin with its digits; nothing if there are more than `most`.
+  std::vector<Decimal> values_of(const Reading& reading, uint32_t most) const;
   // Can the number be completed? `digits` are all that were read, `fraction` of them behind the
   // point; `more_whole`: further digits of the integer part may follow; `to_others`: only to
   // numbers that differ from the one read.
@@ -87,7 +91,8 @@ class NumberSide {
   int32_t min_exponent_, max_exponent_;
   Significands bounds_, points_;
   std::vector<std::pair<Bound, Bound>> intervals_;
-  std::vector<Divisor> divisors_;  // that of the set, if it has one, and those that are out
+  // That of the set, if it has one, those that are out, and those of which one must divide.
+  std::vector<Divisor> divisors_;
   // Where counts are clipped.
   int64_t least_magnitude_ = 0, most_magnitude_ = 0;
   int64_t least_last_ = 0, most_last_ = 0;

@@ -31,6 +31,7 @@ class Significands {
   Place step(const Place& place, char digit) const;
   // The entry whose digits are those read, zeros at the end aside; or kNoEntry.
   uint32_t match(const Place& place) const;
+  const std::string& digits(uint32_t entry) const { return entries_[entry].first; }
   // The order of the number that ends here and an entry, as 0.d1d2...
   Order order(const Place& place, uint32_t entry) const;
   uint32_t find(const std::string& digits) const;

@@ -56,7 +56,8 @@ StateId StringFrames::start(std::span<const StringItem> items) {
     const uint32_t state = lang.start();
     if (state == kDeadLang || !lang.can_finish(state, min, max)) continue;
     const std::array<uint32_t, 1> id{item.accept};
-    live.push_back({each, state, min, max, store_.intern_set(id)});
+    const SetId accepts = item.accept == kItsLabel ? kItsLabel : store_.intern_set(id);
+    live.push_back({each, state, min, max, accepts});
   }
   return live.empty() ? kDead : intern(Spelling::kBetween, 0, live);
 }
@@ -150,6 +151,7 @@ bool StringFrames::append_shared_key(StateId state, Reg reg, RegisterPool& /*reg
   for (uint32_t i = 0; i < at.size(); ++i) {
     const Item item = at.item(i);
     append_bounds(item, reg, reg < at.clipped, key);
+    if (item.accepts == kItsLabel) return false;
     key.add_callees(store_.set(item.accepts));
     if (!langs_(item.lang).append_rest(item.state, key)) return false;
   }
@@ -226,7 +228,13 @@ SetId StringFrames::closing_set(const View& from, uint32_t count) {
   for (uint32_t i = 0; i < from.size(); ++i) {
     const Item item = from.item(i);
     if (count < item.min || count > item.max) continue;
-    if (langs_(item.lang).accepts(item.state)) append_set(store_, item.accepts, ids);
+    Lang& lang = langs_(item.lang);
+    if (!lang.accepts(item.state)) continue;
+    if (item.accepts == kItsLabel) {
+      ids.push_back(lang.label(item.state));
+    } else {
+      append_set(store_, item.accepts, ids);
+    }
   }
   return intern_ids(store_, ids);
 }
@@ -279,6 +287,16 @@ uint32_t StringFrames::free_length(StateId state, Reg reg) {
   }
   if (entry->second == kUnbounded) return kUnbounded;
   return entry->second > reg ? entry->second - reg : 0;
+}
+
+// Of lists with labels alone.
+bool StringFrames::may_accept(StateId state, std::vector<uint32_t>& ids) {
+  const View at = view(state);
+  for (uint32_t i = 0; i < at.size(); ++i) {
+    const Item item = at.item(i);
+    if (item.accepts != kItsLabel || !langs_(item.lang).labels_ahead(item.state, ids)) return false;
+  }
+  return true;
 }
 
 bool StringFrames::reads_escapes(StateId state) {

@@ -60,6 +60,7 @@ class StringFrames final : public StringFamily {
   StateId unhindered(const Edge& edge) override;
   uint32_t free_length(StateId state, Reg reg) override;
   bool only_counts(StateId state) override { return view(state).size() == 1; }
+  bool may_accept(StateId state, std::vector<uint32_t>& ids) override;
   bool reads_escapes(StateId state) override;
   bool reads_all(StateId state, Reg reg, const RegisterPool& regs, FreeRun& run,
                  uint32_t& length) override;
@@ -79,7 +80,7 @@ class StringFrames final : public StringFamily {
     LangId lang;
     uint32_t state;  // of the language
     uint32_t min, max;
-    SetId accepts;
+    SetId accepts;  // or kItsLabel
 
     bool bounded() const { return min > 0 || max != kUnbounded; }
   };

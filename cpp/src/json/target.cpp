@@ -25,8 +25,14 @@ bool WordMarks::contains(uint32_t word) const {
 
 uint32_t widen_types(uint32_t mask) { return (mask & kNumberType) != 0 ? mask | kInteger : mask; }
 
-TargetTable::TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits)
-    : ir_(ir), options_(options), limits_(limits), branches_(ir), marks_(ir.num_nodes()) {
+TargetTable::TargetTable(const Ir& ir, const OptionsTable& options, ListedValues& listed,
+                         const JsonLimits& limits)
+    : ir_(ir),
+      options_(options),
+      lists_of_values_(listed),
+      limits_(limits),
+      branches_(ir),
+      marks_(ir.num_nodes()) {
   if (ir.num_nodes() > ~kWordFlags) {
     throw Error::limit("json-too-many-nodes",
                        "the schema has " + std::to_string(ir.num_nodes()) + " nodes, and at most " +

@@ -29,6 +29,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/listed_values.h"
 #include "json/options.h"
 #include "json/outline.h"
 #include "json/outline_overlap.h"
@@ -84,7 +85,8 @@ class JointTargets {
 
 class TargetTable {
  public:
-  TargetTable(const Ir& ir, const OptionsTable& options, const JsonLimits& limits);
+  TargetTable(const Ir& ir, const OptionsTable& options, ListedValues& listed,
+              const JsonLimits& limits);
 
   // The conjunction of `words`, in order of mention. Ids are dense.
   uint32_t intern(uint32_t options, std::span<const uint32_t> words);
@@ -147,6 +149,7 @@ class TargetTable {
   uint32_t types_of(uint32_t word);
   bool has_types(std::span<const uint32_t> list);
   bool may_exclude(std::span<const uint32_t> list) const;
+  bool take_listed(uint32_t options, std::span<const uint32_t> words, Clauses& clauses);
   OutlineRef outline_of(uint32_t partial);
   void narrow(uint32_t options, uint32_t partial, Clauses& clauses);
   const Concern& concern_of(uint32_t choice);
@@ -182,6 +185,7 @@ class TargetTable {
 
   const Ir& ir_;
   const OptionsTable& options_;
+  ListedValues& lists_of_values_;
   JsonLimits limits_;
   BranchTable branches_;
   std::unique_ptr<OutlineTable> outlines_;  // made by flatten()

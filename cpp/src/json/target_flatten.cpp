@@ -384,6 +384,40 @@ bool TargetTable::may_exclude(std::span<const uint32_t> list) const {
   return false;
 }
 
+// Makes the clauses of a list that says nothing but that the value is one of an ENUM, and of some
+// types; false if it is none, or if the values can't be read as a list.
+bool TargetTable::take_listed(uint32_t options, std::span<const uint32_t> words, Clauses& clauses) {
+  uint32_t choice = kNone;
+  uint32_t types = kAllTypes;
+  std::vector<uint32_t> clause;
+  for (const uint32_t word : words) {
+    if (is_derived(word) || (word & kScalarPart) != 0) return false;
+    const NodeKind kind = ir_.node_kind(node_of(word));
+    if (kind == NodeKind::kTypes) {
+      types &= types_of(word);
+      clause.push_back(word);
+    } else if (kind == NodeKind::kEnum && branches_.is_choice(word) && choice == kNone) {
+      choice = word;
+    } else {
+      return false;
+    }
+  }
+  if (choice == kNone) return false;
+  const uint32_t node = node_of(choice);
+  const uint32_t listed = lists_of_values_.list(options, node, types);
+  if (listed == kNone) return false;
+  if (!lists_of_values_.values(listed).empty()) {
+    clause.push_back(derived().intern({DerivedKind::kListed, node}));
+    clauses.push_back(clause);
+    clause.pop_back();
+  }
+  if ((enum_scalar_types(ir_, node) & types) != 0) {
+    clause.push_back(node | kScalarPart);
+    clauses.push_back(clause);
+  }
+  return true;
+}
+
 std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
   const auto content = targets_.get(target);
   const uint32_t options = content[0];
@@ -399,6 +433,7 @@ std::vector<std::vector<uint32_t>> TargetTable::flatten(uint32_t target) {
   bool narrows = false;
   for (uint32_t partial = 0; partial < partials_.size(); ++partial) {
     const auto words = words_of(partial);
+    if (take_listed(options, words, clauses)) continue;
     narrows = narrows || may_exclude(words);
     if (narrows) {
       narrow(options, partial, clauses);

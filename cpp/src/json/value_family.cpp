@@ -2,6 +2,7 @@
 
 #include "json/array_family.h"
 #include "json/keyword_family.h"
+#include "json/listed_family.h"
 #include "json/object_family.h"
 
 namespace maskwright {
@@ -39,6 +40,14 @@ struct ValueFamily::Choices {
   std::vector<StringItem> strings;
   std::vector<NumberItem> numbers;
   std::vector<Alternative> arrays, objects;
+  // Of lists: values with what they satisfy; texts and numbers with their labels.
+  std::vector<std::pair<uint32_t, uint32_t>> listed_arrays, listed_objects;
+  std::vector<Labelled> texts, integers, fractions;
+
+  bool of_lists() const {
+    return !listed_arrays.empty() || !listed_objects.empty() || !texts.empty() ||
+           !integers.empty() || !fractions.empty();
+  }
 };
 
 StateId ValueFamily::start(uint32_t options, bool after_token, std::span<const uint32_t> targets) {
@@ -49,16 +58,27 @@ StateId ValueFamily::start(uint32_t options, bool after_token, std::span<const u
 }
 
 void ValueFamily::describe(std::span<const uint32_t> content, State& state) {
+  const bool mixed = is_mixed(content.subspan(1));
+  if (mixed) state.flags = kCalls;
   if ((content[0] & 1) == 0) return;
   state.whitespace_limit = tables_.options.get(content[0] / 2).max_whitespace;
-  state.flags = kWhitespace;
+  state.flags = static_cast<uint16_t>(state.flags | kWhitespace);
 }
 
 ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) const {
   Choices choices;
+  const bool lists = targets.back() != kShapes;
+  const bool shapes = targets.back() != kLists;
   for (const uint32_t accept : targets) {
+    if (accept == kLists || accept == kShapes) break;
+    if ((accept & kListedTag) != 0) {
+      add_listed(accept, choices);
+      continue;
+    }
     for (const uint32_t id : tables_.solver.clauses(accept & ~kTargetTag)) {
       const Clause& clause = tables_.clauses.get(id);
+      if (clause.listed != kNone && lists) add_list(accept, clause.listed, choices);
+      if (!shapes) continue;
       for (uint32_t word = 0; word < 3; ++word) {
         if ((clause.literals >> word & 1) != 0) choices.keywords[word].push_back(accept);
       }
@@ -78,6 +98,118 @@ ValueFamily::Choices ValueFamily::collect(std::span<const uint32_t> targets) con
     }
   }
   return choices;
+}
+
+// The arrays and objects of a list, all of which satisfy the target.
+void ValueFamily::add_list(uint32_t accept, uint32_t list, Choices& choices) const {
+  for (const uint32_t value : tables_.listed.values(list)) {
+    const bool array = tables_.listed.kind(value) == ListedValues::Kind::kArray;
+    (array ? choices.listed_arrays : choices.listed_objects).emplace_back(value, accept);
+  }
+}
+
+// What a list has at one place.
+void ValueFamily::add_listed(uint32_t listed, Choices& choices) const {
+  tables_.lists->each_choice(listed, [&](uint32_t value, uint32_t label) {
+    using Kind = ListedValues::Kind;
+    const Kind kind = tables_.listed.kind(value);
+    switch (kind) {
+      case Kind::kArray: choices.listed_arrays.emplace_back(value, label); return;
+      case Kind::kObject: choices.listed_objects.emplace_back(value, label); return;
+      case Kind::kString: choices.texts.push_back({tables_.listed.text(value), label}); return;
+      case Kind::kNumber:
+        (tables_.listed.is_integer(value) ? choices.integers : choices.fractions)
+            .push_back({tables_.listed.text(value), label});
+        return;
+      default: choices.keywords[static_cast<std::size_t>(kind)].push_back(label); return;
+    }
+  });
+}
+
+// Texts and numbers of lists as languages: with labels where they differ in theirs.
+void ValueFamily::add_lists(uint32_t options, Choices& choices) const {
+  // Lists of one label are like those of any enum; long ones are sooner made with labels.
+  constexpr std::size_t kFew = 100;
+  const auto alike = [](const std::vector<Labelled>& list) {
+    return list.size() <= kFew && std::ranges::all_of(list, [&](const Labelled& of) {
+             return of.label == list.front().label;
+           });
+  };
+  const std::vector<Labelled>& texts = choices.texts;
+  if (!texts.empty() && alike(texts)) {
+    std::vector<std::string> all;
+    for (const Labelled& of : texts) all.emplace_back(of.text);
+    choices.strings.push_back({texts[0].label, tables_.langs.literals(all), 0, kUnbounded});
+  } else if (!texts.empty()) {
+    choices.strings.push_back({kItsLabel, tables_.langs.labelled_texts(texts), 0, kUnbounded});
+  }
+  const NumberSpelling spelling = tables_.options.get(options).numbers;
+  // Without exponents integers and other numbers are spelled differently.
+  if (spelling != NumberSpelling::kDecimal) {
+    choices.integers.insert(choices.integers.end(), choices.fractions.begin(),
+                            choices.fractions.end());
+    choices.fractions.clear();
+  }
+  for (const std::vector<Labelled>& numbers : {choices.integers, choices.fractions}) {
+    if (numbers.empty()) continue;
+    if (!alike(numbers)) {
+      choices.numbers.push_back({kItsLabel, tables_.langs.labelled_numbers(numbers, spelling)});
+      continue;
+    }
+    NumberSpec spec;
+    spec.spelling = spelling;
+    spec.has_values = true;
+    for (const Labelled& of : numbers) spec.values.emplace_back(of.text);
+    choices.numbers.push_back({numbers[0].label, tables_.langs.number(spec)});
+  }
+}
+
+// The state behind the bracket of a value of a list; `values` with what they satisfy.
+StateId ValueFamily::start_list(uint32_t options,
+                                std::vector<std::pair<uint32_t, uint32_t>> values) const {
+  make_set(values);
+  std::vector<ListedFamily::Candidate> candidates;
+  std::vector<uint32_t> accepts;
+  for (auto at = values.begin(); at != values.end();) {
+    const uint32_t value = at->first;
+    accepts.clear();
+    for (; at != values.end() && at->first == value; ++at) accepts.push_back(at->second);
+    candidates.push_back({value, tables_.store.intern_set(accepts)});
+  }
+  return tables_.lists->start(options, candidates);
+}
+
+// Whether arrays, or objects, are possible both of lists and of shapes.
+bool ValueFamily::is_mixed(std::span<const uint32_t> targets) const {
+  if (!tables_.listed.has_lists() || targets.back() >= kShapes) return false;
+  uint32_t listed = 0;
+  uint32_t shapes = 0;
+  for (const uint32_t target : targets) {
+    if ((target & kListedTag) != 0) return false;
+    for (const uint32_t id : tables_.solver.clauses(target & ~kTargetTag)) {
+      const Clause& clause = tables_.clauses.get(id);
+      if (clause.listed != kNone) listed |= tables_.listed.types(clause.listed);
+      if (clause.array != kNone) shapes |= kArrayType;
+      if (clause.object != kNone || clause.joint != kNone) shapes |= kObjectType;
+    }
+  }
+  return (listed & shapes) != 0;
+}
+
+void ValueFamily::callees(StateId state, Reg /*reg*/, RegisterPool& /*regs*/,
+                          std::vector<Target>& out) {
+  const auto content = tables_.store.content(state);
+  std::vector<uint32_t> targets(content.begin() + 1, content.end());
+  for (const uint32_t part : {kLists, kShapes}) {
+    targets.push_back(part);
+    out.push_back({start(content[0] / 2, false, targets), 0});
+    targets.pop_back();
+  }
+}
+
+Target ValueFamily::resume(StateId /*state*/, Reg /*reg*/, SetId accepted, Reg returned,
+                           RegisterPool& /*regs*/) {
+  return accepted == kEmptySet ? Target{} : Target{tables_.store.done(accepted), returned};
 }
 
 void ValueFamily::join_lists(Choices& choices) const {
@@ -141,8 +273,10 @@ void ValueFamily::expand(StateId state, RowBuilder& row) {
     }
     return;
   }
+  if (is_mixed(targets)) return;
   Choices choices = collect(targets);
   join_lists(choices);
+  add_lists(content[0] / 2, choices);
   add_keywords(choices, row);
   add_number(choices, row);
   if (!choices.strings.empty()) {
@@ -153,10 +287,14 @@ void ValueFamily::expand(StateId state, RowBuilder& row) {
   if (!choices.arrays.empty()) {
     make_set(choices.arrays);
     row.add('[', '[', tables_.arrays->start(choices.arrays));
+  } else if (!choices.listed_arrays.empty()) {
+    row.add('[', '[', start_list(content[0] / 2, std::move(choices.listed_arrays)));
   }
   if (!choices.objects.empty()) {
     make_set(choices.objects);
     row.add('{', '{', tables_.objects->start(choices.objects));
+  } else if (!choices.listed_objects.empty()) {
+    row.add('{', '{', start_list(content[0] / 2, std::move(choices.listed_objects)));
   }
 }
 
@@ -181,6 +319,7 @@ bool ValueFamily::append_choices(std::span<const uint32_t> targets, RegisterPool
                                  SharedKey& key) {
   Choices choices = collect(targets);
   if (choices.arrays.size() > 1 || choices.objects.size() > 1) return false;
+  if (choices.of_lists()) return false;
   join_lists(choices);
   for (std::vector<uint32_t>& accepts : choices.keywords) {
     make_set(accepts);

@@ -26,6 +26,7 @@ const char* kind_of(FamilyId family) {
     case FamilyId::kNumber: return "JSON number";
     case FamilyId::kArray: return "JSON array";
     case FamilyId::kObject: return "JSON object";
+    case FamilyId::kListed: return "JSON value of a list";
     default: return nullptr;
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "maskwright/json/lang.h"
+
 namespace maskwright {
 
 namespace {
@@ -11,6 +13,9 @@ using Memory = RegisterPool::Memory;
 
 // The bytes of a text that take as long as a place.
 constexpr std::size_t kBytesOfPlace = 256;
+
+// Of each frame.
+constexpr std::size_t kMaxFound = 8;
 
 }  // namespace
 
@@ -115,6 +120,7 @@ uint32_t FrameSearch::frame_of(Target at, const std::string& before) {
 
 // Goes on from a place of the agenda.
 void FrameSearch::leave(const Item& item) {
+  if (frames_[item.frame].found.size() == kMaxFound) return;  // no more are noted
   const std::array<uint32_t, 3> key{item.frame, item.at.state, item.at.reg};
   if (!met_.intern(key).inserted) return;
   const auto place = static_cast<uint32_t>(places_.size());
@@ -139,9 +145,13 @@ bool FrameSearch::is_outdone(const Item& item) {
   if (found.empty() || !store_.family(store_.state(id).family).may_accept(id, ids)) return false;
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
-  return std::ranges::any_of(found, [&](const FrameText& other) {
-    return other.reg == item.at.reg && std::ranges::includes(store_.set(other.accepted), ids);
-  });
+  const auto is_found = [&](std::span<const uint32_t> some) {
+    return std::ranges::any_of(found, [&](const FrameText& other) {
+      return other.reg == item.at.reg && std::ranges::includes(store_.set(other.accepted), some);
+    });
+  };
+  if (ids.empty() || ids.front() < kListedTag) return is_found(ids);
+  return std::ranges::all_of(ids, [&](const uint32_t& label) { return is_found({&label, 1}); });
 }
 
 bool FrameSearch::leave_by_known(const Item& item, uint32_t place) {
@@ -220,7 +230,6 @@ void FrameSearch::call(const Item& item, uint32_t place) {
 
 // The frame can return something.
 void FrameSearch::note(uint32_t frame, uint32_t place, FrameText found) {
-  constexpr std::size_t kMaxFound = 8;
   std::vector<FrameText>& known = frames_[frame].found;
   const bool again = std::ranges::any_of(known, [&](const FrameText& other) {
     return other.accepted == found.accepted && other.reg == found.reg;

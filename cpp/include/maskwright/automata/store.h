@@ -64,6 +64,7 @@ enum class FamilyId : uint8_t {
   kArray,
   kObject,
   kRecord,  // a JSON frame that also remembers the value it reads
+  kListed,  // an array or object of a list of values
   kCount,
 };
 

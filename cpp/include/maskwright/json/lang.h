@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "maskwright/automata/shared_key.h"
@@ -22,6 +23,15 @@ namespace maskwright {
 
 using LangId = uint32_t;
 inline constexpr uint32_t kDeadLang = 0xFFFFFFFF;  // no state
+inline constexpr uint32_t kNoLabel = 0xFFFFFFFF;
+// Callee ids of lists, in the place of a target, and labels. Frames return one label at a time.
+inline constexpr uint32_t kListedTag = 1U << 31;
+
+// A text of a list, or a number as canonical_number() gives it, and its label.
+struct Labelled {
+  std::string_view text;
+  uint32_t label;
+};
 
 class Lang {
  public:
@@ -41,6 +51,10 @@ class Lang {
   virtual std::span<const Arc> arcs(uint32_t state) = 0;
   virtual uint32_t move(uint32_t state, uint32_t code_point);
   virtual bool accepts(uint32_t state) = 0;
+  // Of a labelled language, which is a list: the label of the text that ends here.
+  virtual uint32_t label(uint32_t /*state*/) { return kNoLabel; }
+  // Appends all labels of texts that go on from here, and maybe others; false if that is not known.
+  virtual bool labels_ahead(uint32_t /*state*/, std::vector<uint32_t>& /*out*/) { return false; }
   // Has the state arcs? May be cheaper than they are.
   virtual bool continues(uint32_t state) { return !arcs(state).empty(); }
   // True iff some completion from `state` has a length n in code points with min <= n <= max
@@ -101,6 +115,10 @@ class LangTable {
   // The same union of languages, with those of numbers that are lists, or those of texts, in one.
   std::vector<LangId> join_numbers(std::span<const LangId> numbers);
   std::vector<LangId> join_literals(std::span<const LangId> langs);
+  // New languages of these texts (UTF-8) or numbers, each listed once, that tell which one was
+  // read (Lang::label). The vocabulary can spell all printable ASCII.
+  LangId labelled_texts(std::span<const Labelled> texts);
+  LangId labelled_numbers(std::span<const Labelled> numbers, NumberSpelling spelling);
   std::size_t memory_bytes() const;
 
  private:

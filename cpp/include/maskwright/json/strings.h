@@ -19,6 +19,9 @@ namespace maskwright {
 
 class NameClasses;
 
+// The accept of a labelled language (Lang::label): the label of what was read.
+inline constexpr uint32_t kItsLabel = kNoLabel;
+
 struct StringItem {
   uint32_t accept;  // callee id returned when this alternative accepts
   LangId lang;
