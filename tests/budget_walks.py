@@ -141,6 +141,32 @@ def walk(
     return taken
 
 
+def fewest_tokens(matcher: GrammarMatcher, *, below: int, max_forks: int) -> int | None:
+    """Return the fewest tokens that complete the text, a stop token included, by trying all.
+
+    Returns:
+        The number, if it is less than `below`; None if it is not, or not found with so many forks.
+    """
+    level = {b"": matcher.fork()}
+    seen = {b""}
+    for tokens in range(1, below):
+        if any(fork.is_completed() for fork in level.values()):
+            return tokens
+        further: dict[bytes, GrammarMatcher] = {}
+        for text, fork in level.items():
+            for token in allowed_tokens(fork) if tokens + 1 < below else ():
+                longer = text + _text(fork, token)
+                if token in fork.stop_token_ids or longer in seen:
+                    continue
+                if len(seen) == max_forks:
+                    return None
+                seen.add(longer)
+                further[longer] = fork.fork()
+                assert further[longer].accept_token(token)
+        level = further
+    return None
+
+
 def all_texts(matcher: GrammarMatcher, prefix: bytes = b"") -> list[bytes]:
     """Return the texts of a finite grammar compiled for single bytes."""
     texts: list[bytes] = []

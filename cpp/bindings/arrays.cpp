@@ -42,30 +42,45 @@ nb::object attribute(nb::handle object, const char* name) {
   }
 }
 
+// What an object that may be anything says of itself; nothing where it raises.
+template <typename Ask>
+auto quietly(const Ask& ask) -> decltype(ask()) {
+  try {
+    return ask();
+  } catch (nb::python_error&) {
+    return {};
+  }
+}
+
 bool says_yes(nb::handle object, const char* method) {
   const nb::object call = attribute(object, method);
-  return PyCallable_Check(call.ptr()) != 0 && nb::cast<bool>(nb::bool_(call()));
+  if (PyCallable_Check(call.ptr()) == 0) return false;
+  return quietly([&] { return nb::cast<bool>(nb::bool_(call())); });
 }
 
 std::string text_of(nb::handle value, const char* label) {
   if (value.is_none()) return "";
-  return std::string(", ") + label + " " + nb::str(value).c_str();
+  return quietly([&] { return std::string(", ") + label + " " + nb::str(value).c_str(); });
 }
 
 std::string class_name(nb::handle object) {
-  const std::string module = nb::str(attribute(object.type(), "__module__")).c_str();
-  const std::string name = nb::str(attribute(object.type(), "__qualname__")).c_str();
+  const auto text = [&](const char* name) {
+    return quietly([&] { return std::string(nb::str(attribute(object.type(), name)).c_str()); });
+  };
+  const std::string module = text("__module__");
+  const std::string name = text("__qualname__");
   return module == "builtins" ? name : module + "." + name;
 }
 
 // torch's strides are in elements and a method, numpy's in bytes.
 std::string strides_text(nb::handle object) {
   const nb::object layout = attribute(object, "layout");
-  if (!layout.is_none() && std::string_view(nb::str(layout).c_str()) != "torch.strided") {
-    return text_of(layout, "layout");
+  if (const std::string text = text_of(layout, "layout");
+      !text.empty() && text != ", layout torch.strided") {
+    return text;
   }
   if (const nb::object method = attribute(object, "stride"); !method.is_none()) {
-    return text_of(nb::tuple(method()), "strides");
+    return quietly([&] { return text_of(nb::tuple(method()), "strides"); });
   }
   const nb::object strides = attribute(object, "strides");
   return strides.is_none() ? "" : text_of(strides, "strides") + " in bytes";
@@ -73,7 +88,8 @@ std::string strides_text(nb::handle object) {
 
 std::string shape_text(nb::handle object) {
   const nb::object shape = attribute(object, "shape");
-  return shape.is_none() ? "" : text_of(nb::tuple(shape), "shape");
+  if (shape.is_none()) return "";
+  return quietly([&] { return text_of(nb::tuple(shape), "shape"); });
 }
 
 bool is_true(nb::handle object) { return object.is(nb::handle(Py_True)); }
@@ -98,12 +114,12 @@ const char* remedy(nb::handle object) {
 // Why the object is no array of the CPU, in its own words.
 [[noreturn]] void refuse(nb::handle object, const std::string& what, const char* need) {
   const nb::object device = attribute(object, "device");
-  const std::string place = device.is_none() ? "cpu" : nb::str(device).c_str();
-  const char* code = place.starts_with("cpu") ? "bitmask-not-an-array" : "bitmask-device";
+  const std::string place = text_of(device, "device");
+  const char* code = place.empty() || place.starts_with(", device cpu") ? "bitmask-not-an-array"
+                                                                        : "bitmask-device";
   throw Error(ErrorKind::kBitmask, code,
               what + " is a " + class_name(object) + text_of(attribute(object, "dtype"), "dtype") +
-                  shape_text(object) + strides_text(object) + text_of(device, "device") +
-                  "; expected " + need +
+                  shape_text(object) + strides_text(object) + place + "; expected " + need +
                   " on the CPU (numpy, torch or any DLPack or buffer object)" + remedy(object));
 }
 
@@ -125,7 +141,35 @@ bool is_aligned(const Array& array) {
   return size == 0 || reinterpret_cast<std::size_t>(array.data()) % size == 0;
 }
 
+// No memory is larger, so an object that asks for more is wrong about its own.
+constexpr uint64_t kMostBytes = uint64_t{1} << 48;
+
+// DLPack objects may say anything of their shape; sizes beyond this could overflow.
+bool fits_in_memory(const Array& array) {
+  uint64_t elements = 1;  // from the first to the last, both included
+  bool empty = false;
+  for (std::size_t i = 0; i < array.ndim(); ++i) {
+    const auto extent = static_cast<int64_t>(array.shape(i));
+    if (extent < 0) return false;
+    empty = empty || extent == 0;
+    const int64_t stride = array.stride(i);
+    const auto step =
+        stride < 0 ? 0 - static_cast<uint64_t>(stride) : static_cast<uint64_t>(stride);
+    if (extent < 2 || step == 0) continue;
+    const auto steps = static_cast<uint64_t>(extent) - 1;
+    if (steps > kMostBytes / step) return false;
+    elements += steps * step;
+    if (elements > kMostBytes) return false;
+  }
+  return empty || elements * std::max<std::size_t>(array.itemsize(), 1) <= kMostBytes;
+}
+
 void check_memory(nb::handle object, const Array& array, const std::string& what) {
+  if (array.dtype().lanes != 1) refuse(object, what, "an array of single numbers");
+  if (!fits_in_memory(array)) {
+    bad_array("bitmask-not-an-array", what, facts_of(array),
+              "a shape and strides that memory can have");
+  }
   // Tensors that stand for others, or whose storage was taken away, have a shape but no memory.
   if (array.data() == nullptr && array.size() != 0) refuse(object, what, "an array with memory");
   if (!is_aligned(array)) refuse(object, what, "an aligned array");

@@ -152,10 +152,14 @@ class GrammarMatcher(_core.MatcherBase):
     def min_tokens_to_finish(self) -> int:
         """Return how many more tokens complete the text for sure, a stop token included.
 
-        The number is never too small: there are so many tokens that do. It is the least one for
-        literals, punctuation and other parts with few texts; elsewhere it can be too large, if a
-        longer text takes fewer tokens, by what the shortest text takes more. 0 after a stop token.
-        While a matcher has a budget, the number is at most `remaining_tokens`.
+        There are so many tokens that do. It is the least number where a search over all that tokens
+        may spell comes to its end: always in vocabularies of some thousand tokens, but for texts of
+        dozens of tokens with much choice; in larger ones for up to 8 tokens of literals and
+        punctuation. Beyond that it is the least for the texts that the grammar spells out, of
+        alternatives, `enum` and `const`, without whitespace, escapes and members that need not be,
+        or for a shortest text; a longer one of fewer tokens may then be missed. Of an array with
+        many items to come the fewest tokens for an item are looked for, and repeated. 0 after a
+        stop token. While a matcher has a budget, the number is at most `remaining_tokens`.
 
         Cost: a millisecond or so for the first place of a grammar, and microseconds for places that
         any matcher of the grammar has asked about; the first call reads the text so far once more.

@@ -71,6 +71,10 @@ Nfa build_nfa(const Ir& ir, const std::array<bool, 256>& spellable, const RuleLi
 // far away. Takes time in the size of the rule.
 uint32_t rule_of(const Nfa& nfa, Position from);
 
+// By position: the bytes of a shortest text to the end of its rule. Empty if some rule calls
+// another, or reads tokens that are no text.
+std::vector<uint32_t> bytes_to_end(const Nfa& nfa);
+
 // The normal form of an NFA that was trimmed, and back. `tables` have been checked (serialize/);
 // raises kStoredFormat for what only the NFA as a whole shows: positions without a way to the end
 // of their rule, and repeats that begin with themselves.

@@ -6,6 +6,7 @@
 #include "maskwright/automata/rules.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -417,6 +418,7 @@ struct RulesMachine::Impl final : Family {
   RepeatFamily repeat_family;
   TailFamily tail_family;
   Callers callers;
+  std::optional<std::vector<uint32_t>> to_end;  // bytes_to_end()
   std::vector<Frame> frames;
   std::unordered_map<SetId, uint32_t> frame_ids;
   std::unordered_map<StateId, std::vector<Target>> callee_cache;
@@ -467,11 +469,21 @@ std::size_t RulesMachine::memory_bytes() const {
   return heap_block(sizeof(Impl)) + heap_bytes(impl.nfa, impl.repeat_family, impl.frames,
                                                impl.frame_ids, impl.callee_cache, impl.resume_cache,
                                                impl.tail_cache, impl.token_cache, impl.callers,
-                                               impl.mark, impl.targets);
+                                               impl.mark, impl.targets, impl.to_end);
 }
 
 StateId RulesMachine::compose_tails(StateId upper, StateId lower) {
   return impl_->tail_family.compose(upper, lower);
+}
+
+uint32_t RulesMachine::least_bytes(StateId state) {
+  auto& bytes = impl_->to_end;
+  if (!bytes.has_value()) bytes = bytes_to_end(impl_->nfa);
+  if (bytes->empty() || impl_->store.state(state).family != FamilyId::kRules) return 0;
+  const auto positions = impl_->store.content(state).subspan(2);
+  uint32_t least = kUnbounded;
+  for (const Position p : positions) least = std::min(least, (*bytes)[p]);
+  return least;
 }
 
 RulesMachine::Caller RulesMachine::caller(StateId state) { return impl_->callers.get(state); }

@@ -82,6 +82,11 @@ void Family::mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords
   key.insert(key.end(), words.begin(), words.end());
 }
 
+void Family::needed_callees(StateId state, Reg reg, bool /*any*/, RegisterPool& regs,
+                            std::vector<Target>& out) {
+  callees(state, reg, regs, out);
+}
+
 bool Family::append_shared_key(StateId, Reg, RegisterPool&, SharedKey&) { return false; }
 
 Target Family::localise(StateId state, Reg reg, const RegisterPool& from, RegisterPool& to) {

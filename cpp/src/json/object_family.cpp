@@ -187,6 +187,19 @@ void ObjectFamily::callees(StateId state, Reg reg, RegisterPool& regs, std::vect
                     : Target{all.key_state, allowed});
 }
 
+// A member that is owed comes next: others only make the text longer.
+void ObjectFamily::needed_callees(StateId state, Reg reg, bool any, RegisterPool& regs,
+                                  std::vector<Target>& out) {
+  const AliveSet& alive = *position(state).alive;
+  const SeenMembers seen = decode_seen(regs.get(reg), alive);
+  const std::vector<uint32_t> labels = needed_labels(alive, seen, any);
+  if (labels.empty() || regs.memory() == RegisterPool::Memory::kUnsure) {
+    callees(state, reg, regs, out);
+  } else {
+    out.push_back({alive.all->key_state, regs.intern(labels)});
+  }
+}
+
 Target ObjectFamily::resume(StateId state, Reg reg, SetId accepted, Reg returned,
                             RegisterPool& regs) {
   const Position here = position(state);

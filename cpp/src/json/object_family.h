@@ -40,6 +40,8 @@ class ObjectFamily final : public Family {
   Target scan(StateId state, Reg reg, uint8_t byte, StateId edge_target,
               RegisterPool& regs) override;
   void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out) override;
+  void needed_callees(StateId state, Reg reg, bool any, RegisterPool& regs,
+                      std::vector<Target>& out) override;
   Target resume(StateId state, Reg reg, SetId accepted, Reg returned, RegisterPool& regs) override;
   void mask_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;
   void caller_key(StateId state, Reg reg, const RegisterPool& regs, KeyWords& key) override;

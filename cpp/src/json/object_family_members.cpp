@@ -195,6 +195,45 @@ std::vector<uint32_t> allowed_labels(const AliveSet& alive, const SeenMembers& s
   return content;
 }
 
+namespace {
+
+// Members that must come, the first or any that may come next; empty if there are none, or if more
+// than those decides.
+std::vector<uint32_t> owed_members(const ObjectAlternative& alternative,
+                                   const AliveAlternative& entry, const SeenMembers& seen,
+                                   bool any) {
+  // In declared order a member that is passed over can't make up the count.
+  const bool simple = alternative.dependencies.empty() && alternative.obligations == 0 &&
+                      entry.must == 0 && (alternative.any_order || alternative.min == 0);
+  const ObjectProgress progress = progress_of(alternative, entry.met, seen);
+  std::vector<uint32_t> owed;
+  if (!simple || progress.missing == 0) return owed;
+  for (const auto* members : {&alternative.ordered, &alternative.extras}) {
+    for (const ObjectMember& member : *members) {
+      if (!member.required || seen.took(member.key)) continue;
+      const auto place = alternative.find(member.key);
+      if (!allows(alternative, entry, progress, seen, member.key, place).possible) return owed;
+      owed.push_back(member.key);
+      if (!any || !alternative.any_order) return owed;
+    }
+  }
+  return owed;
+}
+
+}  // namespace
+
+std::vector<uint32_t> needed_labels(const AliveSet& alive, const SeenMembers& seen, bool any) {
+  if (alive.all->joint || !seen.closing.empty()) return {};
+  std::vector<uint32_t> content(1 + (std::size_t{alive.all->num_labels} + 31) / 32, 0);
+  for (const AliveAlternative& entry : alive.alternatives) {
+    const auto owed = owed_members(alive.get(entry), entry, seen, any);
+    if (owed.empty()) return {};
+    for (const uint32_t key : owed) content[1 + key / 32] |= 1U << key % 32;
+  }
+  while (content.back() == 0) content.pop_back();
+  return content;
+}
+
 void append_member_key(const AliveSet& alive, const SeenMembers& seen,
                        std::span<const uint32_t> content, uint32_t max_advance,
                        const RegisterPool& regs, KeyWords& key) {

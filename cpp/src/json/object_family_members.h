@@ -129,6 +129,9 @@ bool can_continue(const ObjectAlternative& alternative, const AliveAlternative& 
 
 // Content of the KeyFamily register: [0, bits of the labels that may come next].
 std::vector<uint32_t> allowed_labels(const AliveSet& alive, const SeenMembers& seen);
+// Of those the names that the alternatives owe, each a first one, or `any` that may come next: with
+// one of them all can be completed in as few bytes as with others. Empty if that can't be said.
+std::vector<uint32_t> needed_labels(const AliveSet& alive, const SeenMembers& seen, bool any);
 // What decides masks, beyond the state: the register with clipped counts.
 void append_member_key(const AliveSet& alive, const SeenMembers& seen,
                        std::span<const uint32_t> content, uint32_t max_advance,

@@ -3,7 +3,9 @@
 // A token is allowed if what is left behind it is at least T, the tokens that complete the text
 // from there, a stop token among them. T is the length of a *plan*, a list of tokens that do: the
 // best way to spell the shortest text that is known (shortest_texts.h), or a shorter plan that a
-// search over tokens finds (token_search.h). It depends on the configurations alone. Since
+// search finds: by levels of so many tokens (level_search.h), round and round in an array, or,
+// where no tokens spell the text or that gives up in a small vocabulary, towards short texts
+// (token_search.h). It depends on the configurations alone. Since
 // neither need be the best, the plan for the place behind a token could be longer than the rest of
 // the plan that began with it. Then the text keeps to the plan: its next token is always allowed,
 // and T is what is left of it (budget.cpp). So a plan that fits goes on to fit until the text is
@@ -33,6 +35,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "matcher/level_search.h"
 #include "matcher/text_search.h"
 #include "matcher/token_search.h"
 
@@ -139,15 +142,89 @@ ShortestTexts::Text Completions::loose_text(Place loose_at) {
   return text;
 }
 
-// Fewer tokens than those that spell the text, where these are few; or any where none do.
+// Fewer tokens than those that spell the text, or any where none do: among the short texts, then
+// among all where these are few, or where the vocabulary is small.
 const std::optional<Completions::Plan>& Completions::better_plan(Place loose_at, Loose& loose) {
   if (std::exchange(loose.searched, true) || !may_be_better(loose)) return loose.better;
   arena_.regs().set_memory(Memory::kIgnored);
-  TokenSearch search(*this);
-  loose.better = search.find(loose_at, loose.tokens);
-  loose.work = search.nodes();
+  uint32_t least = loose.tokens;
+  const auto take = [&](std::optional<Plan> plan, uint32_t work) {
+    loose.work += work;
+    if (!plan.has_value()) return;
+    least = static_cast<uint32_t>(plan->size());
+    loose.better = std::move(plan);
+  };
+  using Texts = LevelSearch::Texts;
+  const auto search_levels = [&](Texts texts, uint32_t max_nodes) {
+    LevelSearch search(*this, texts, max_nodes);
+    std::optional<Plan> plan = search.find(loose_at, least);
+    take(std::move(plan), search.work());
+    return search;
+  };
+  if (least != kUnbounded) {
+    const LevelSearch search = search_levels(Texts::kShort, kNodesShort);
+    if (search.gave_up() && search.turn().has_value()) {
+      const LevelSearch longer = search_levels(Texts::kShort, kNodesToTurn);
+      uint32_t work = 0;
+      auto plan = turning_plan(loose_at, longer, work);
+      if (plan.has_value() && plan->size() >= least) plan.reset();
+      take(std::move(plan), work);
+    }
+  }
+  const bool small = vocabulary_.num_nodes() <= kSmallVocabulary;
+  bool gave_up = true;
+  if (small || least <= kShort) {
+    gave_up = search_levels(Texts::kAll, small ? kNodesSmall : kNodesAll).gave_up();
+  }
+  if (least == kUnbounded || (small && gave_up)) {
+    TokenSearch search(*this);
+    std::optional<Plan> plan = search.find(loose_at, least);
+    take(std::move(plan), search.nodes());
+  }
   arena_.regs().set_memory(Memory::kExact);
   return loose.better;
+}
+
+// Goes round from one item of an array to the next as the search has, until few items are left.
+std::optional<Completions::Plan> Completions::turning_plan(Place loose_at,
+                                                           const LevelSearch& search,
+                                                           uint32_t& work) {
+  const auto turn = search.turn();
+  if (!turn.has_value()) return std::nullopt;
+  ConfigSet set;
+  set.assign(configs(loose_at));
+  Plan plan;
+  const auto take = [&](const Plan& tokens) {
+    ConfigSet after;
+    for (const uint32_t token : tokens) {
+      tokens_.read(set.configs(), token, runner_, arena_, after);
+      close(after);
+      std::swap(set, after);
+    }
+    plan.insert(plan.end(), tokens.begin(), tokens.end());
+    work += static_cast<uint32_t>(tokens.size());
+  };
+  const auto bytes_from_here = [&] {
+    return set.empty() ? kUnbounded : bytes_left(intern(set.configs()));
+  };
+  take(turn->before);
+  const uint32_t before = bytes_from_here();
+  take(turn->tokens);
+  const uint32_t behind = bytes_from_here();
+  if (before == kUnbounded || behind >= before) return std::nullopt;
+  for (uint32_t left = before / (before - behind); left > kLastTurns + 1; --left) {
+    take(turn->tokens);
+  }
+  if (bytes_from_here() == kUnbounded) return std::nullopt;
+  const Place last = intern(set.configs());
+  const auto spelled = speller_.spell(texts_.text(configs(last), arena_).bytes);
+  LevelSearch levels(*this, LevelSearch::Texts::kShort, kNodesToTurn);
+  auto rest = levels.find(last, spelled ? static_cast<uint32_t>(spelled->size()) : kUnbounded);
+  work += levels.work();
+  if (!rest.has_value()) rest = spelled;
+  if (!rest.has_value()) return std::nullopt;
+  plan.insert(plan.end(), rest->begin(), rest->end());
+  return plan;
 }
 
 Completions::Known Completions::find_least(Place at) {

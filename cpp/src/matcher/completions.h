@@ -24,6 +24,8 @@
 
 namespace maskwright {
 
+class LevelSearch;
+
 class Completions {
  public:
   using Place = uint32_t;
@@ -79,12 +81,21 @@ class Completions {
   friend class BudgetWalk;
   friend class TextSearch;
   friend class TokenSearch;
+  friend class LevelSearch;
   using Memory = RegisterPool::Memory;
   static constexpr uint32_t kMaxPlaces = 30000;
   static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   static constexpr std::string_view kDigits = "123456789";  // zeros may lead elsewhere
   static constexpr uint32_t kMostLetters = 6;               // of a name in which they are counted
-  static constexpr std::size_t kShort = 8;  // tokens for which fewer ones are looked for
+  static constexpr uint32_t kShort = 8;  // tokens for which fewer are looked for among all texts
+  static constexpr uint32_t kSmallVocabulary = 4096;  // trie nodes: there, whatever their number
+  // Trie nodes that are read: among short texts, among all, in a small vocabulary, and to find out
+  // how an array goes on from item to item.
+  static constexpr uint32_t kNodesShort = 2'000;
+  static constexpr uint32_t kNodesAll = 2'000;
+  static constexpr uint32_t kNodesSmall = 20'000;
+  static constexpr uint32_t kNodesToTurn = 4'000;
+  static constexpr uint32_t kLastTurns = 2;  // of an array, that are not repeated
 
   // Tokens that complete a place.
   struct Known {
@@ -156,10 +167,9 @@ class Completions {
   Place loose_place(Place at);
   Loose& loose(Place loose_at);
   const std::optional<Plan>& better_plan(Place loose_at, Loose& loose);
+  std::optional<Plan> turning_plan(Place loose_at, const LevelSearch& search, uint32_t& work);
   // A search might find one.
-  static bool may_be_better(const Loose& loose) {
-    return loose.tokens == kUnbounded || (loose.tokens > 1 && loose.tokens <= kShort);
-  }
+  static bool may_be_better(const Loose& loose) { return loose.tokens > 1; }
   void search_exactly(Place at, Known& known);
   bool take_from_calm(Place at, Known& known);
   // The shortest text, which is known.

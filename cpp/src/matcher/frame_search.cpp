@@ -77,7 +77,7 @@ Target resume_in_doubt(Store& store, Target caller, const FrameText& returned, A
 }
 
 bool FrameSearch::Item::operator>(const Item& other) const {
-  if (whole.size() != other.whole.size()) return whole.size() > other.whole.size();
+  if (bytes != other.bytes) return bytes > other.bytes;
   return whole != other.whole ? whole > other.whole : number > other.number;
 }
 
@@ -213,7 +213,8 @@ void FrameSearch::call(const Item& item, uint32_t place) {
   if (state.callee != kDead) {
     callees_.push_back({state.callee, 0});
   } else {
-    store_.family(state.family).callees(item.at.state, item.at.reg, arena_.regs(), callees_);
+    store_.family(state.family)
+        .needed_callees(item.at.state, item.at.reg, false, arena_.regs(), callees_);
   }
   const std::vector<Target> callees = callees_;
   for (const Target& callee : callees) {
@@ -258,8 +259,10 @@ void FrameSearch::deliver(const Caller& caller, const FrameText& found) {
 
 void FrameSearch::add(std::string text, uint32_t frame, uint32_t from, Target at, Doubts doubts) {
   if (at.state == kDead || text.size() > kMaxBytes) return;
-  agenda_.push({frames_[frame].before + text, std::move(text), added_++, frame, from, at,
-                std::move(doubts)});
+  std::string whole = frames_[frame].before + text;
+  const std::size_t bytes = whole.size() + rules_.least_bytes(at.state);
+  agenda_.push(
+      {bytes, std::move(whole), std::move(text), added_++, frame, from, at, std::move(doubts)});
 }
 
 }  // namespace maskwright

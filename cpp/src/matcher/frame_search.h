@@ -3,7 +3,10 @@
 // Idea: the frames that it calls are searched at the same time. All share one agenda, ordered by
 // the texts from the beginning, of a frame's first call if there are more, shorter ones first and
 // equally long ones by their bytes: the first text that leads to a place is the least one (Knuth,
-// "A generalization of Dijkstra's algorithm", 1977). Each search begins with nothing, so what it
+// "A generalization of Dijkstra's algorithm", 1977). Where rules call nothing, the bytes to the end
+// of the rule are known and count with those that were read (A*; a byte leads no nearer than one),
+// so that a search sees little more than the least text. Of the members of an object it sees those
+// that are owed (Family::needed_callees). Each search begins with nothing, so what it
 // finds, and that it gives up, depends on the frame alone and not on what was asked before.
 //
 // Where the arena ignores what frames remember of the text without bound (RegisterPool::Memory),
@@ -119,6 +122,7 @@ class FrameSearch {
     std::vector<Caller> callers;
   };
   struct Item {
+    std::size_t bytes;  // of `whole` and, at least, of what follows it
     std::string whole;
     std::string text;  // the part in the frame
     uint32_t number;   // of those that were added before

@@ -104,12 +104,26 @@ ShortestTexts::Rest ShortestTexts::best(std::span<const Config> closed, Arena& a
   uint32_t vain = 0;
   for (const Config& config : closed) {
     cut_ = false;
-    Rest other = finish({config.state, config.reg}, config.stack, 0, arena);
+    Rest other = finish(needed_start(config, arena), config.stack, 0, arena);
     vain = std::max(vain, other.vain);
     if (less(other, least)) least = std::move(other);
   }
   least.vain = vain;
   return least;
+}
+
+Target ShortestTexts::needed_start(const Config& config, Arena& arena) {
+  const Target here{config.state, config.reg};
+  const auto callers = arena.nodes(config.stack);
+  if (store_.state(here.state).family != FamilyId::kKey || callers.size() != 1) return here;
+  const Arena::Node object = arena.node(callers[0]);
+  if (callers[0] == kBottom || store_.state(object.state).family != FamilyId::kObject) return here;
+  callees_.clear();
+  store_.family(FamilyId::kObject)
+      .needed_callees(object.state, object.reg, true, arena.regs(), callees_);
+  if (callees_.empty()) return here;
+  const Target needed{here.state, callees_[0].reg};
+  return has_text(entry_of(needed, arena), 0, arena) ? needed : here;
 }
 
 // From a frame on: with the least text for which its callers can go on.

@@ -49,6 +49,10 @@ class ShortestTexts {
   // The text, which is known.
   Text text(std::span<const Config> closed, Arena& arena);
 
+  // Where a configuration begins to be completed: inside of a name with the members alone that its
+  // object owes, if the name can become one of those; else where it is.
+  Target needed_start(const Config& config, Arena& arena);
+
   uint32_t searches() const { return searches_; }
   // Grows with what is known.
   std::size_t size() const { return entries_.size() + rests_.size(); }
@@ -106,6 +110,7 @@ class ShortestTexts {
   WordInterner rest_keys_;  // stack, set, register, whether the text ends a string
   std::deque<Rest> rests_;
   uint32_t searches_ = 0;
+  std::vector<Target> callees_;
   bool cut_ = false;  // what is being found out takes more than kMaxFrames
 };
 

@@ -7,9 +7,11 @@ import re
 import numpy as np
 import pytest
 
+from broken_arrays import BROKEN
 from maskwright import (
     BatchGrammarMatcher,
     BitmaskError,
+    DraftTreeError,
     GrammarCompiler,
     GrammarMatcher,
     TokenizerInfo,
@@ -165,3 +167,39 @@ def test_numbers_are_read_before_arrays_are_looked_at():
 
     with pytest.raises(BitmaskError):
         apply_token_bitmask_inplace(logits, bitmask, vocab_size=Odd())
+
+
+def _calls(matcher):
+    """Every argument that is an array, by name."""
+    batch = BatchGrammarMatcher(1)
+    end, node = np.full(1, -1, np.int64), np.zeros(1, np.int64)
+    words, logits = np.zeros(SHAPE, np.int32), np.zeros((1, 40), np.float32)
+    tree, many = matcher.traverse_draft_tree, batch.batch_traverse_draft_tree
+    return {
+        "fill": matcher.fill_next_token_bitmask,
+        "batch fill": lambda odd: batch.batch_fill_next_token_bitmask([matcher], odd),
+        "reset": reset_token_bitmask,
+        "logits": lambda odd: apply_token_bitmask_inplace(odd, words),
+        "applied": lambda odd: apply_token_bitmask_inplace(logits, odd),
+        "next tokens": lambda odd: tree(odd, end, node, words),
+        "next siblings": lambda odd: tree(end, odd, node, words),
+        "draft tokens": lambda odd: tree(end, end, odd, words),
+        "bitmask of a tree": lambda odd: tree(end, end, node, odd),
+        "next tokens of a batch": lambda odd: many([matcher], odd, end, node[None], words),
+        "next siblings of a batch": lambda odd: many([matcher], end, odd, node[None], words),
+        "draft tokens of a batch": lambda odd: many([matcher], end, end, odd, words),
+        "bitmask of trees": lambda odd: many([matcher], end, end, node[None], odd),
+    }
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_is_no_array_is_refused_everywhere(broken, matcher):
+    allowed = np.zeros(SHAPE, np.int32)
+    matcher.fill_next_token_bitmask(allowed)
+    for name, call in _calls(matcher).items():
+        with pytest.raises((BitmaskError, DraftTreeError)) as caught:
+            call(BROKEN[broken]())
+        assert str(caught.value), name
+    row = np.zeros(SHAPE, np.int32)
+    matcher.fill_next_token_bitmask(row)
+    assert np.array_equal(row, allowed)

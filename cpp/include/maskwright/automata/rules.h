@@ -66,6 +66,9 @@ class RulesMachine {
   RuleTables tables() const;
   // The kTail state for `upper` pushed directly on `lower`, both kTail.
   StateId compose_tails(StateId upper, StateId lower);
+  // The bytes of a shortest text from a state to the end, where no rule calls another; else, and of
+  // states that are not of the rules, 0.
+  uint32_t least_bytes(StateId state);
   // What to push for a state of the rules with kCalls.
   struct Caller {
     StateId state;  // goes on like it

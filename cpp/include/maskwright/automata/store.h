@@ -279,6 +279,10 @@ class Family {
   virtual bool may_accept(StateId state, std::vector<uint32_t>& ids);
   // The callees of a state with kCalls and no single callee.
   virtual void callees(StateId state, Reg reg, RegisterPool& regs, std::vector<Target>& out);
+  // Of those some that suffice for a shortest text; `any`: for each that can begin one. The default
+  // are all.
+  virtual void needed_callees(StateId state, Reg reg, bool any, RegisterPool& regs,
+                              std::vector<Target>& out);
   // The state after a callee returned `accepted`; {kDead, 0} when the caller can't go on.
   // `returned`: the callee's register at its end, 0 where that is unknown or the callee leaves
   // none.
