@@ -66,6 +66,8 @@ class RulesMachine {
   RuleTables tables() const;
   // The kTail state for `upper` pushed directly on `lower`, both kTail.
   StateId compose_tails(StateId upper, StateId lower);
+  // The kTail state that renames nothing: a node of it stands for all that is below it.
+  StateId gather() const { return gather_; }
   // What to push for a state of the rules with kCalls.
   struct Caller {
     StateId state;  // goes on like it
@@ -96,6 +98,7 @@ class RulesMachine {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  StateId gather_;
 };
 
 }  // namespace maskwright
