@@ -1,6 +1,9 @@
 #include "maskwright/automata/run.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
+#include <cstdlib>
 
 #include <utility>
 
@@ -207,6 +210,13 @@ void Runner::gather(uint32_t index, Arena& arena, ConfigSet& set) {
   const FamilyId family = store_.state(config.state).family;
   if (family != FamilyId::kRules && family != FamilyId::kRepeat) return;
   if (arena.nodes(config.stack).size() <= kManyNodes) return;
+  if (const auto all = spread(config.stack, kManyCompared, arena); !all.empty()) {
+    const StackRef pruned = prune(arena.reference(all), arena);
+    if (arena.nodes(pruned).size() <= kManyNodes) {
+      set.set_stack(index, pruned);
+      return;
+    }
+  }
   set.set_stack(index, arena.push(rules_.gather(), 0, config.stack));
 }
 
@@ -218,7 +228,8 @@ StackRef Runner::push(const Config& config, Arena& arena) {
   }
   const RulesMachine::Caller caller = rules_.caller(config.state);
   if (!caller.loops) return arena.push(caller.state, 0, config.stack);
-  return push_merged(caller.state, spread(config.stack, arena), arena, [&](uint32_t below) {
+  const StackRef stack = arena.reference(spread(config.stack, kUnbounded, arena));
+  return push_merged(caller.state, stack, arena, [&](uint32_t below) {
     return arena.node(below).state == caller.state ? below : kBottom;
   });
 }
@@ -235,25 +246,24 @@ StackRef Runner::push_tail(const Config& config, Arena& arena) {
   });
 }
 
-// The stack with what nodes of gather() stand for.
-StackRef Runner::spread(StackRef stack, Arena& arena) const {
+std::span<const uint32_t> Runner::spread(StackRef stack, std::size_t most, const Arena& arena) {
+  if (++seen_epoch_ == 0) seen_.clear();
+  spread_.clear();
   std::vector<StackRef> stacks{stack};
-  bool gathered = false;
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     for (const uint32_t id : arena.nodes(stacks[i])) {
-      if (id == kBottom || arena.node(id).state != rules_.gather()) continue;
-      stacks.push_back(arena.node(id).below);
-      gathered = true;
+      if (id >= seen_.size()) seen_.resize(id + 1);
+      if (std::exchange(seen_[id], seen_epoch_) == seen_epoch_) continue;
+      if (id != kBottom && arena.node(id).state == rules_.gather()) {
+        stacks.push_back(arena.node(id).below);
+      } else {
+        spread_.push_back(id);
+      }
+      if (spread_.size() + stacks.size() > most) return {};
     }
   }
-  if (!gathered) return stack;
-  make_set(stacks);
-  std::vector<uint32_t> nodes;
-  const StackRef all = arena.join(stacks);
-  for (const uint32_t id : arena.nodes(all)) {
-    if (id == kBottom || arena.node(id).state != rules_.gather()) nodes.push_back(id);
-  }
-  return arena.reference(nodes);
+  if (stacks.size() > 1) std::ranges::sort(spread_);
+  return spread_;
 }
 
 // Pushes a caller without a register. `merge(node)`: the node that is the caller on top of one, or
@@ -306,6 +316,9 @@ StackRef Runner::prune(StackRef stack, Arena& arena) const {
 }
 
 void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out) {
+  if (getenv("DBG")) { auto z=arena.size(); size_t tot=0,mx=0; for (auto& c:closed){auto n=arena.nodes(c.stack).size(); tot+=n; mx=std::max(mx,n);} fprintf(stderr,"configs %zu nodes %u sets %u stack total %zu max %zu\n",closed.size(),z.nodes,z.sets,tot,mx);
+   if (getenv("DBG")[0]=='2') { for (auto& c:closed){ fprintf(stderr,"   s%u f%d fl%x r%u:", c.state,(int)store_.state(c.state).family,store_.state(c.state).flags,c.reg); for(auto id:arena.nodes(c.stack)) if(id){auto n=arena.node(id); fprintf(stderr," %u(s%u,%u,%zu)",id,n.state,n.reg,arena.nodes(n.below).size());} fprintf(stderr,"\n");} 
+   std::map<std::pair<int,int>,std::pair<int,size_t>> m; for(uint32_t i=1;i<z.nodes;i++){auto n=arena.node(i); auto&x=m[{n.state,n.reg}]; x.first++; x.second+=arena.nodes(n.below).size();} for(auto&[k,v]:m) fprintf(stderr,"  node s%d r%d f%d: %d nodes %zu below\n",k.first,k.second,(int)store_.state(k.first).family,v.first,v.second); } }
   for (const Config& config : closed) scan_one(config, byte, arena, out);
   for (std::size_t i = 0; i < out.size(); ++i) out.set_stack(i, prune(out[i].stack, arena));
   if (out.size() > 1) drop_dominated(out, arena);

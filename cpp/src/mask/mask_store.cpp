@@ -269,9 +269,7 @@ void MaskStore::render(const Entry& entry, std::span<uint32_t> row, bool& blank)
 }
 
 bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk) {
-  // What is interned in the arena on the way may move the nodes of a reference.
-  for (std::size_t i = 0; i < arena.nodes(level.stack).size(); ++i) {
-    const uint32_t id = arena.nodes(level.stack)[i];
+  for (const uint32_t id : runner_.spread(level.stack, kUnbounded, arena)) {
     const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
     const uint32_t child =
         id == kBottom ? last_entry(level.entry, walk) : child_entry(level.entry, node, arena, walk);
@@ -286,23 +284,12 @@ bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level
   return true;
 }
 
-// The stacks of a level as one. Thousands of nodes may lie below an ambiguous text, most of them
-// several times, so they are marked rather than joined pair by pair.
-StackRef MaskStore::joined(const Level& level, Arena& arena) {
+// The stacks of a level as one.
+StackRef MaskStore::joined(Level& level, Arena& arena) {
   if (level.more.empty()) return level.stack;
-  std::vector<uint32_t> all;
-  const auto gather = [&](StackRef stack) {
-    for (const uint32_t id : arena.nodes(stack)) {
-      if (id >= marked_.size()) marked_.resize(id + 1);
-      if (!marked_[id]) all.push_back(id);
-      marked_[id] = true;
-    }
-  };
-  gather(level.stack);
-  for (const StackRef stack : level.more) gather(stack);
-  for (const uint32_t id : all) marked_[id] = false;
-  std::ranges::sort(all);
-  return arena.reference(all);
+  level.more.push_back(level.stack);
+  make_set(level.more);
+  return arena.join(level.more);
 }
 
 }  // namespace maskwright

@@ -244,7 +244,7 @@ std::size_t MaskStore::memory_bytes() const {
   return counters_.memory_bytes + unused + own + numbers + start +
          heap_bytes(escape_lists_, keys_, entry_of_key_, far_keys_, far_, runner_) +
          heap::hash_table(texts_) + heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
-         heap_bytes(key_words_, after_, marked_, shared_key_, local_lists_) + walk_->memory_bytes();
+         heap_bytes(key_words_, after_, shared_key_, local_lists_) + walk_->memory_bytes();
 }
 
 }  // namespace maskwright

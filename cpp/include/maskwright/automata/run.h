@@ -40,15 +40,20 @@ class Runner {
   Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena) {
     return resumed(store_, node, accepted, returned, arena);
   }
+  // The nodes of a stack, those that a gathering node stands for in its place; none if they are
+  // more than `most`. Good until the next call.
+  std::span<const uint32_t> spread(StackRef stack, std::size_t most, const Arena& arena);
   std::size_t memory_bytes() const {
-    return heap_bytes(pops_, calls_, called_, is_start_, callees_, returns_, claims_, own_);
+    return heap_bytes(pops_, calls_, called_, is_start_, callees_, returns_, claims_, own_,
+                      seen_, spread_);
   }
 
  private:
   static constexpr std::size_t kFewNodes = 4;  // of a stack, which are returned to one by one
 
   // ... of a frame's start, above which they get a node of their own.
-  static constexpr std::size_t kManyNodes = 8;
+  static constexpr std::size_t kManyNodes = 16;
+  static constexpr std::size_t kManyCompared = 64;  // above which nodes are not compared
 
   bool skim(Config& config, std::string_view text, std::size_t& at, Arena& arena);
   // Stacks that a configuration of a set has not returned to yet.
@@ -84,7 +89,6 @@ class Runner {
   StackRef push_tail(const Config& config, Arena& arena);
   template <typename Merge>
   StackRef push_merged(StateId caller, StackRef stack, Arena& arena, const Merge& merge);
-  StackRef spread(StackRef stack, Arena& arena) const;
   StackRef prune(StackRef stack, Arena& arena) const;
   void drop_dominated(ConfigSet& set, Arena& arena);
   Target step(const Config& config, const State& state, uint8_t byte, Arena& arena);
@@ -102,6 +106,9 @@ class Runner {
   Returns returns_;
   std::vector<Claim> claims_;
   std::vector<Own> own_;  // by index
+  std::vector<uint32_t> seen_;  // by stack node: the last call of spread() that came there
+  uint32_t seen_epoch_ = 0;
+  std::vector<uint32_t> spread_;
   ConfigSet before_;
 };
 

@@ -134,7 +134,7 @@ class MaskStore {
   void keep_far(uint32_t entry);
   static void render(const Entry& entry, std::span<uint32_t> row, bool& blank);
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
-  StackRef joined(const Level& level, Arena& arena);
+  static StackRef joined(Level& level, Arena& arena);
 
   uint32_t known_entry(uint32_t key) const {
     return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
@@ -197,7 +197,6 @@ class MaskStore {
   KeyWords key_words_;
   SharedKey shared_key_;
   std::vector<Config> after_;
-  std::vector<bool> marked_;  // stack nodes, all false between calls
 };
 
 }  // namespace maskwright
