@@ -49,6 +49,7 @@ uint32_t Returns::way_of(const Config& config, Arena& arena) {
 
 void Returns::spread(uint32_t way, StackRef stack, Arena& arena) {
   const auto nodes = arena.nodes(stack);
+  work_ += nodes.size();
   const std::size_t words = nodes.back() / 64 + 1;
   std::vector<uint64_t>& bits = ways_[way].nodes;
   if (bits.size() < words) bits.resize(words);

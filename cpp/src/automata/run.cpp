@@ -1,9 +1,6 @@
 #include "maskwright/automata/run.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <map>
-#include <cstdlib>
 
 #include <utility>
 
@@ -316,9 +313,7 @@ StackRef Runner::prune(StackRef stack, Arena& arena) const {
 }
 
 void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out) {
-  if (getenv("DBG")) { auto z=arena.size(); size_t tot=0,mx=0; for (auto& c:closed){auto n=arena.nodes(c.stack).size(); tot+=n; mx=std::max(mx,n);} fprintf(stderr,"configs %zu nodes %u sets %u stack total %zu max %zu\n",closed.size(),z.nodes,z.sets,tot,mx);
-   if (getenv("DBG")[0]=='2') { for (auto& c:closed){ fprintf(stderr,"   s%u f%d fl%x r%u:", c.state,(int)store_.state(c.state).family,store_.state(c.state).flags,c.reg); for(auto id:arena.nodes(c.stack)) if(id){auto n=arena.node(id); fprintf(stderr," %u(s%u,%u,%zu)",id,n.state,n.reg,arena.nodes(n.below).size());} fprintf(stderr,"\n");} 
-   std::map<std::pair<int,int>,std::pair<int,size_t>> m; for(uint32_t i=1;i<z.nodes;i++){auto n=arena.node(i); auto&x=m[{n.state,n.reg}]; x.first++; x.second+=arena.nodes(n.below).size();} for(auto&[k,v]:m) fprintf(stderr,"  node s%d r%d f%d: %d nodes %zu below\n",k.first,k.second,(int)store_.state(k.first).family,v.first,v.second); } }
+  scanned_ += closed.size();
   for (const Config& config : closed) scan_one(config, byte, arena, out);
   for (std::size_t i = 0; i < out.size(); ++i) out.set_stack(i, prune(out[i].stack, arena));
   if (out.size() > 1) drop_dominated(out, arena);

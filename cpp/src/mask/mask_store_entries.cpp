@@ -55,6 +55,7 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   append_key(config, arena, key_words_);
   const uint32_t key = keys_.intern(key_words_, 0).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
+  if (!may_walk()) return kMissing;
   walk_->begin();
   const Config local = walk_->localise(config, arena);
   shared_key_.clear();
@@ -109,7 +110,7 @@ uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Aren
     set_entry(key, far);
     return far;
   }
-  if (!walk) return kMissing;
+  if (!walk || !may_walk()) return kMissing;
   walk_->begin();
   bool shared = begin_child_key(kChildTag, escapes_id);
   for (Config& config : after) {

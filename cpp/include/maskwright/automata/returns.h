@@ -46,6 +46,8 @@ class Returns {
   // The sets returned to the bottom.
   std::span<const SetId> bottoms() const { return bottoms_; }
 
+  // The stack nodes that were looked at, ever.
+  uint64_t work() const { return work_; }
   std::size_t memory_bytes() const { return heap_bytes(ways_, reached_, index_, bottoms_); }
 
  private:
@@ -70,6 +72,7 @@ class Returns {
   std::size_t num_reached_ = 0;
   ConfigSet index_;  // of reached_, on the bottom
   std::vector<SetId> bottoms_;
+  uint64_t work_ = 0;
 };
 
 }  // namespace maskwright

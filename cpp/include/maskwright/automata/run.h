@@ -43,6 +43,8 @@ class Runner {
   // The nodes of a stack, those that a gathering node stands for in its place; none if they are
   // more than `most`. Good until the next call.
   std::span<const uint32_t> spread(StackRef stack, std::size_t most, const Arena& arena);
+  // Configurations that read a byte in sets, and stack nodes that many returned to at once, ever.
+  uint64_t work() const { return scanned_ + returns_.work(); }
   std::size_t memory_bytes() const {
     return heap_bytes(pops_, calls_, called_, is_start_, callees_, returns_, claims_, own_,
                       seen_, spread_);
@@ -104,6 +106,7 @@ class Runner {
   std::vector<bool> is_start_;   // by index: was called here
   std::vector<Target> callees_;
   Returns returns_;
+  uint64_t scanned_ = 0;
   std::vector<Claim> claims_;
   std::vector<Own> own_;  // by index
   std::vector<uint32_t> seen_;  // by stack node: the last call of spread() that came there
