@@ -139,7 +139,8 @@ void MaskWalk::walk_frame(const Config& local, bool alone) {
   levels_[0].set.clear();
   levels_[0].set.add(local, *arena_);
   settle(levels_[0], (state.flags & kCalls) == 0);
-  if (state.family == FamilyId::kRules) each_symbol(local.state, [this](uint32_t id) { allow(id); });
+  if (state.family == FamilyId::kRules)
+    each_symbol(local.state, [this](uint32_t id) { allow(id); });
   if (take_listed(local)) return;
   if (const auto residue = take_words(local); residue != nullptr) {
     if (!take_closings(levels_[0], 0)) follow_residue(*residue, 0);

@@ -114,7 +114,7 @@ class MaskWalk {
     }
   }
 
-  uint64_t work() const { return runner_.work(); }         // Runner::work(), of all walks
+  uint64_t work() const { return runner_.work(); }     // Runner::work(), of all walks
   uint64_t visited_nodes() const { return visited_; }  // by all walks
   std::size_t memory_bytes() const;
 

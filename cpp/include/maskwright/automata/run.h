@@ -32,9 +32,7 @@ class Runner {
   // and `out` is empty, if it can't be read.
   bool read(std::span<const Config> closed, std::string_view text, Arena& arena, ConfigSet& out);
   // The set that a configuration's frame accepts here.
-  SetId accepted(const Config& config, Arena& arena) {
-    return accepted_by(store_, config, arena);
-  }
+  SetId accepted(const Config& config, Arena& arena) { return accepted_by(store_, config, arena); }
   // The configuration after the frame on top of `node` got `accepted` from a callee that ended with
   // register `returned` (not yet popped further).
   Config resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena) {
@@ -46,8 +44,8 @@ class Runner {
   // Configurations that read a byte in sets, and stack nodes that many returned to at once, ever.
   uint64_t work() const { return scanned_ + returns_.work(); }
   std::size_t memory_bytes() const {
-    return heap_bytes(pops_, calls_, called_, is_start_, callees_, returns_, claims_, own_,
-                      seen_, spread_);
+    return heap_bytes(pops_, calls_, called_, is_start_, callees_, returns_, claims_, own_, seen_,
+                      spread_);
   }
 
  private:
@@ -108,7 +106,7 @@ class Runner {
   Returns returns_;
   uint64_t scanned_ = 0;
   std::vector<Claim> claims_;
-  std::vector<Own> own_;  // by index
+  std::vector<Own> own_;        // by index
   std::vector<uint32_t> seen_;  // by stack node: the last call of spread() that came there
   uint32_t seen_epoch_ = 0;
   std::vector<uint32_t> spread_;

@@ -209,8 +209,8 @@ class MaskStore {
   std::vector<SharedMaskRef> shared_lists_;             // by escape list; null: not asked for
   std::unordered_map<uint64_t, uint32_t> local_lists_;  // by number of the shared one
   MaskCounters counters_;
-  uint32_t steps_ = 0;         // of the mask that is being composed
-  uint64_t work_before_ = 0;   // it
+  uint32_t steps_ = 0;        // of the mask that is being composed
+  uint64_t work_before_ = 0;  // it
 
   // Scratch of one look-up.
   KeyWords key_words_;
