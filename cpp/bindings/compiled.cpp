@@ -57,6 +57,7 @@ nb::typed<nb::dict, nb::str, nb::int_> counters(const CompiledGrammar& grammar) 
   result["mask_bytes"] = counts.masks.memory_bytes;
   result["cold_walks"] = counts.masks.cold_walks;
   result["visited_nodes"] = counts.masks.visited_nodes;
+  result["read_masks"] = counts.masks.read_masks;
   return result;
 }
 
@@ -132,7 +133,7 @@ void register_compiled(nb::module_& m) {
            "Counts of what was built so far: frames, states, rows, positions, searched_places, "
            "budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, "
            "mask_bytes, "
-           "cold_walks, visited_nodes.");
+           "cold_walks, visited_nodes, read_masks.");
   nb::class_<StopFlag>(m, "StopFlag",
                        "Stops compile() in another thread, which raises CancelledError then.")
       .def(nb::init<>())

@@ -356,7 +356,7 @@ class CompiledGrammar:
 
     def counters(self) -> dict[str, int]:
         """
-        Counts of what was built so far: frames, states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, mask_bytes, cold_walks, visited_nodes.
+        Counts of what was built so far: frames, states, rows, positions, searched_places, budget_searches, budget_walks, budget_work, mask_drops, masks, shared_masks, mask_bytes, cold_walks, visited_nodes, read_masks.
         """
 
 class StopFlag:

@@ -42,9 +42,11 @@ bool RepeatFamily::ends_at_once(uint32_t rule, StateId start) {
   return true;
 }
 
-// Once the minimum is reached, fewer finished iterations leave more to come. A caller, or a state
-// inside an iteration, will have finished one more.
+// Without a maximum more finished iterations can do all that fewer can. Else, once the minimum is
+// reached, fewer leave more to come. A caller, or a state inside an iteration, will have finished
+// one more.
 bool RepeatFamily::dominates(StateId state, Reg a, Reg b) {
+  if (rule(state).max == kUnbounded) return a >= b;
   const bool under_way = !is_between(state) || !body(store_.content(state)[0]).read_here;
   return a <= b && a + (under_way ? 1 : 0) >= std::max(rule(state).min, 1U);
 }

@@ -433,12 +433,14 @@ struct RulesMachine::Impl final : Family {
 RulesMachine::RulesMachine(const Ir& ir, Store& store, const std::array<bool, 256>& spellable,
                            const RuleLimits& limits, const JsonHooks& json,
                            const RegularHook& regular)
-    : impl_(std::make_unique<Impl>(ir, store, json,
-                                   build_nfa(ir, spellable, limits, json, regular))) {}
+    : impl_(
+          std::make_unique<Impl>(ir, store, json, build_nfa(ir, spellable, limits, json, regular))),
+      gather_(impl_->tail_family.same()) {}
 
 RulesMachine::RulesMachine(const Ir& ir, Store& store, const JsonHooks& json,
                            const RuleTables& tables)
-    : impl_(std::make_unique<Impl>(ir, store, json, nfa_of(tables, ir.root_rule(), json))) {}
+    : impl_(std::make_unique<Impl>(ir, store, json, nfa_of(tables, ir.root_rule(), json))),
+      gather_(impl_->tail_family.same()) {}
 
 RulesMachine::~RulesMachine() = default;
 

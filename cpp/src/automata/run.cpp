@@ -2,117 +2,37 @@
 
 #include <algorithm>
 
+#include <utility>
+
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
 
-namespace {
-
-bool same_key(const Config& a, const Config& b) {
-  return a.state == b.state && a.reg == b.reg && a.run == b.run;
-}
-
-}  // namespace
-
-StackRef Arena::join(StackRef a, StackRef b) {
-  if (a == b) return a;
-  const auto left = nodes(a);
-  const auto right = nodes(b);
-  std::vector<uint32_t> joined;
-  joined.reserve(left.size() + right.size());
-  std::ranges::set_union(left, right, std::back_inserter(joined));
-  return reference(joined);
-}
-
-StackRef Arena::without(StackRef a, StackRef b) {
-  std::vector<uint32_t> left;
-  std::ranges::set_difference(nodes(a), nodes(b), std::back_inserter(left));
-  return reference(left);
-}
-
-uint64_t ConfigSet::key_hash(const Config& config) {
-  const uint32_t words[3] = {config.state, config.reg, config.run};
-  return hash_words(words, 1);
-}
-
-ConfigSet::Added ConfigSet::add(const Config& config, Arena& arena) {
-  uint32_t found = kNone;
-  std::size_t slot = 0;
-  if (configs_.size() <= kLinear) {
-    for (uint32_t i = 0; i < configs_.size(); ++i) {
-      if (same_key(configs_[i], config)) {
-        found = i;
-        break;
-      }
-    }
-  } else {
-    if (index_.size() < configs_.size() * 2) rehash();
-    for (slot = key_hash(config) & (index_.size() - 1); index_[slot] != 0;
-         slot = (slot + 1) & (index_.size() - 1)) {
-      if (same_key(configs_[index_[slot] - 1], config)) {
-        found = index_[slot] - 1;
-        break;
-      }
-    }
-  }
-  if (found != kNone) {
-    const StackRef before = configs_[found].stack;
-    configs_[found].stack = arena.join(before, config.stack);
-    return {found, configs_[found].stack == before ? Change::kNone : Change::kGrown, before};
-  }
-  configs_.push_back(config);
-  if (configs_.size() > kLinear + 1) index_[slot] = static_cast<uint32_t>(configs_.size());
-  return {static_cast<uint32_t>(configs_.size() - 1), Change::kAdded, kBottom};
-}
-
-void ConfigSet::rehash() {
-  std::size_t size = 64;
-  while (size < configs_.size() * 4) size *= 2;
-  index_.assign(size, 0);
-  for (uint32_t i = 0; i < configs_.size(); ++i) {
-    std::size_t slot = key_hash(configs_[i]) & (size - 1);
-    while (index_[slot] != 0) slot = (slot + 1) & (size - 1);
-    index_[slot] = i + 1;
-  }
-}
-
-SetId Runner::accepted(const Config& config, Arena& arena) {
-  const State& state = store_.state(config.state);
-  if ((state.flags & kAccepts) == 0) return kEmptySet;
-  if ((state.flags & kDynamicAccepts) == 0) return state.accepts;
-  return store_.family(state.family).accepted(config.state, config.reg, arena.regs());
-}
-
-Config Runner::resume(const Arena::Node& node, SetId accepted, Reg returned, Arena& arena) {
-  Family& family = store_.family(store_.state(node.state).family);
-  const Target target = family.resume(node.state, node.reg, accepted, returned, arena.regs());
-  return {target.state, target.reg, 0, node.below};
-}
-
 void Runner::add(Config config, Arena& arena, ConfigSet& out) {
+  // Nearly every stack is a single node.
+  while ((store_.state(config.state).flags & kReturnOnly) != 0) {
+    if ((config.stack & kStackSet) != 0) break;
+    const SetId set = accepted(config, arena);
+    if (set == kEmptySet) return;
+    if (config.stack == kBottom) {
+      out.add({store_.done(set), 0, 0, kBottom}, arena);
+      return;
+    }
+    config = resume(arena.node(config.stack), set, config.reg, arena);
+  }
   if ((store_.state(config.state).flags & kReturnOnly) == 0) {
     if (config.state != kDead) out.add(config, arena);
     return;
   }
-  pending_.clear();
-  pending_.push_back(config);
-  while (!pending_.empty()) {
-    const Config top = pending_.back();
-    pending_.pop_back();
-    if (top.state == kDead) continue;
-    if ((store_.state(top.state).flags & kReturnOnly) == 0) {
-      out.add(top, arena);
-      continue;
-    }
-    const SetId set = accepted(top, arena);
-    if (set == kEmptySet) continue;
-    for (const uint32_t id : arena.nodes(top.stack)) {
-      if (id == kBottom) {
-        out.add({store_.done(set), 0, 0, kBottom}, arena);
-      } else {
-        pending_.push_back(resume(arena.node(id), set, top.reg, arena));
-      }
-    }
+  returns_.begin();
+  returns_.start(config, arena);
+  returns_.run(kReturnOnly, arena);
+  for (const SetId set : returns_.bottoms()) out.add({store_.done(set), 0, 0, kBottom}, arena);
+  for (const Returns::Reached& reached : returns_.reached()) {
+    if ((store_.state(reached.config.state).flags & kReturnOnly) != 0) continue;
+    Config after = reached.config;
+    after.stack = arena.join(reached.stacks);
+    out.add(after, arena);
   }
 }
 
@@ -120,41 +40,54 @@ void Runner::add(Config config, Arena& arena, ConfigSet& out) {
 // once, and the nodes that a text makes are at most its bytes times the states.
 void Runner::close(ConfigSet& set, Arena& arena, std::vector<SetId>* returned) {
   pops_.clear();
+  own_.clear();
   calls_.clear();
   called_.clear();
+  is_start_.clear();
   for (uint32_t i = 0; i < set.size(); ++i) note_moves(set, i, set[i].stack);
   std::size_t next_call = 0;
   while (true) {
     if (!pops_.empty()) {
+      if (arena.nodes(pops_.back().stack).size() > kFewNodes) {
+        pop_many(arena, set, returned);
+        continue;
+      }
       const Fresh fresh = pops_.back();
       pops_.pop_back();
       pop(fresh, arena, set, returned);
     } else if (next_call < calls_.size()) {
+      if (next_call == 0) find_own_stacks(set, arena);
       const uint32_t index = calls_[next_call++];
       called_[index] = false;
-      add_callees(set[index], arena, set);
+      call(index, arena, set);
     } else {
-      return;
+      break;
     }
   }
+  for (uint32_t i = 0; i < is_start_.size(); ++i) gather(i, arena, set);
 }
 
 // What a configuration with new stacks does without reading.
 void Runner::note_moves(const ConfigSet& set, uint32_t index, StackRef fresh) {
   const uint16_t flags = store_.state(set[index].state).flags;
   if ((flags & kAccepts) != 0) pops_.push_back({index, fresh});
-  if ((flags & kCalls) == 0) return;
+  if ((flags & kCalls) != 0) note_call(set, index);
+}
+
+void Runner::note_call(const ConfigSet& set, uint32_t index) {
+  if ((store_.state(set[index].state).flags & kCalls) == 0) return;
   if (called_.size() <= index) called_.resize(index + 1);
   if (!called_[index]) calls_.push_back(index);
   called_[index] = true;
 }
 
 // Adds a configuration, and notes what it does that is new.
-void Runner::reach(const Config& config, Arena& arena, ConfigSet& set) {
+uint32_t Runner::reach(const Config& config, Arena& arena, ConfigSet& set) {
   const auto [index, change, before] = set.add(config, arena);
-  if (change == ConfigSet::Change::kNone) return;
+  if (change == ConfigSet::Change::kNone) return index;
   const bool grown = change == ConfigSet::Change::kGrown;
   note_moves(set, index, grown ? arena.without(config.stack, before) : config.stack);
+  return index;
 }
 
 void Runner::pop(const Fresh& fresh, Arena& arena, ConfigSet& set, std::vector<SetId>* returned) {
@@ -171,19 +104,117 @@ void Runner::pop(const Fresh& fresh, Arena& arena, ConfigSet& set, std::vector<S
   }
 }
 
-void Runner::add_callees(const Config& config, Arena& arena, ConfigSet& set) {
-  const State& state = store_.state(config.state);
+// All that is left to return, and what comes of it.
+void Runner::pop_many(Arena& arena, ConfigSet& set, std::vector<SetId>* returned) {
+  returns_.begin();
+  for (const Fresh& fresh : pops_) {
+    Config config = set[fresh.index];
+    config.stack = fresh.stack;
+    returns_.start(config, arena);
+  }
+  pops_.clear();
+  returns_.run(kAccepts, arena);
+  if (returned != nullptr) {
+    const auto bottoms = returns_.bottoms();
+    returned->insert(returned->end(), bottoms.begin(), bottoms.end());
+  }
+  const auto reached = returns_.reached();
+  const auto add = [&](uint32_t i, std::optional<StackRef> stack) {
+    if (!stack) return;
+    Config config = reached[i].config;
+    config.stack = *stack;
+    const auto [index, change, before] = set.add(config, arena);
+    if (change != ConfigSet::Change::kNone) note_call(set, index);
+  };
+  claims_.clear();
+  for (uint32_t i = 0; i < reached.size(); ++i) {
+    const Config& config = reached[i].config;
+    if (is_ordered(config) && (store_.state(config.state).flags & kCalls) != 0) {
+      claims_.push_back({config.state, config.reg, i});
+    } else {
+      add(i, arena.join(reached[i].stacks));
+    }
+  }
+  share_out(arena, [&](uint32_t i) { return std::span(reached[i].stacks); }, add);
+}
+
+// Gives each stack to the callers among claims_ that can do the most on it: take(index, stack).
+// Callers are in order where one dominates the next.
+template <typename Stacks, typename Take>
+void Runner::share_out(Arena& arena, const Stacks& stacks, const Take& take) {
+  std::ranges::sort(claims_, [](const Claim& a, const Claim& b) {
+    return std::pair{a.state, a.reg} < std::pair{b.state, b.reg};
+  });
+  for (std::size_t i = 0; i < claims_.size();) {
+    std::size_t end = i + 1;
+    while (end < claims_.size() && claims_[end].state == claims_[i].state) ++end;
+    const auto same = std::span(claims_).subspan(i, end - i);
+    i = end;
+    Family& family = store_.family(store_.state(same[0].state).family);
+    if (family.dominates(same[0].state, same.back().reg, same[0].reg)) std::ranges::reverse(same);
+    for (std::size_t k = 0; k < same.size(); ++k) {
+      if (k == 0 || !family.dominates(same[k].state, same[k - 1].reg, same[k].reg)) {
+        arena.clear_marks();
+      }
+      take(same[k].index, arena.take(stacks(same[k].index)));
+    }
+  }
+  arena.clear_marks();
+}
+
+// What the configurations of the set call on that differ in their counts.
+void Runner::find_own_stacks(const ConfigSet& set, Arena& arena) {
+  claims_.clear();
+  for (const uint32_t index : calls_) {
+    if (is_ordered(set[index])) claims_.push_back({set[index].state, set[index].reg, index});
+  }
+  if (claims_.size() < 2) return;
+  own_.resize(set.size());
+  for (std::size_t i = 0; i < set.size(); ++i) own_[i] = {set[i].stack, set[i].stack};
+  share_out(
+      arena, [&](uint32_t i) { return std::span(&set[i].stack, 1); },
+      [&](uint32_t i, std::optional<StackRef> stack) { own_[i].own = stack; });
+}
+
+void Runner::call(uint32_t index, Arena& arena, ConfigSet& set) {
+  gather(index, arena, set);
+  Config caller = set[index];
+  if (index < own_.size() && caller.stack == own_[index].all) {
+    if (!own_[index].own) return;
+    caller.stack = *own_[index].own;
+  }
+  const State& state = store_.state(caller.state);
   callees_.clear();
   if (state.callee != kDead) {
     callees_.push_back({state.callee, 0});
   } else {
-    store_.family(state.family).callees(config.state, config.reg, arena.regs(), callees_);
+    store_.family(state.family).callees(caller.state, caller.reg, arena.regs(), callees_);
   }
   if (callees_.empty()) return;
-  const StackRef stack = push(config, arena);
+  const StackRef stack = push(caller, arena);
   for (const Target& callee : callees_) {
-    if (callee.state != kDead) reach({callee.state, callee.reg, 0, stack}, arena, set);
+    if (callee.state == kDead) continue;
+    const uint32_t start = reach({callee.state, callee.reg, 0, stack}, arena, set);
+    if (start >= is_start_.size()) is_start_.resize(start + 1);
+    is_start_[start] = true;
   }
+}
+
+// Where many call a frame of the rules, all that it does is on one node.
+void Runner::gather(uint32_t index, Arena& arena, ConfigSet& set) {
+  if (index >= is_start_.size() || !is_start_[index]) return;
+  const Config& config = set[index];
+  const FamilyId family = store_.state(config.state).family;
+  if (family != FamilyId::kRules && family != FamilyId::kRepeat) return;
+  if (arena.nodes(config.stack).size() <= kManyNodes) return;
+  if (const auto all = spread(config.stack, kManyCompared, arena); !all.empty()) {
+    const StackRef pruned = prune(arena.reference(all), arena);
+    if (arena.nodes(pruned).size() <= kManyNodes) {
+      set.set_stack(index, pruned);
+      return;
+    }
+  }
+  set.set_stack(index, arena.push(rules_.gather(), 0, config.stack));
 }
 
 StackRef Runner::push(const Config& config, Arena& arena) {
@@ -194,7 +225,8 @@ StackRef Runner::push(const Config& config, Arena& arena) {
   }
   const RulesMachine::Caller caller = rules_.caller(config.state);
   if (!caller.loops) return arena.push(caller.state, 0, config.stack);
-  return push_merged(caller.state, config.stack, arena, [&](uint32_t below) {
+  const StackRef stack = arena.reference(spread(config.stack, kUnbounded, arena));
+  return push_merged(caller.state, stack, arena, [&](uint32_t below) {
     return arena.node(below).state == caller.state ? below : kBottom;
   });
 }
@@ -205,9 +237,30 @@ StackRef Runner::push_tail(const Config& config, Arena& arena) {
   if (tail == kDead) return config.stack;
   return push_merged(tail, config.stack, arena, [&](uint32_t below) {
     const Arena::Node node = arena.node(below);
-    if (store_.state(node.state).family != FamilyId::kTail) return kBottom;
+    const bool merges = store_.state(node.state).family == FamilyId::kTail;
+    if (!merges || node.state == rules_.gather()) return kBottom;
     return arena.push(rules_.compose_tails(tail, node.state), 0, node.below);
   });
+}
+
+std::span<const uint32_t> Runner::spread(StackRef stack, std::size_t most, const Arena& arena) {
+  if (++seen_epoch_ == 0) seen_.clear();
+  spread_.clear();
+  std::vector<StackRef> stacks{stack};
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    for (const uint32_t id : arena.nodes(stacks[i])) {
+      if (id >= seen_.size()) seen_.resize(id + 1);
+      if (std::exchange(seen_[id], seen_epoch_) == seen_epoch_) continue;
+      if (id != kBottom && arena.node(id).state == rules_.gather()) {
+        stacks.push_back(arena.node(id).below);
+      } else {
+        spread_.push_back(id);
+      }
+      if (spread_.size() + stacks.size() > most) return {};
+    }
+  }
+  if (stacks.size() > 1) std::ranges::sort(spread_);
+  return spread_;
 }
 
 // Pushes a caller without a register. `merge(node)`: the node that is the caller on top of one, or
@@ -260,6 +313,7 @@ StackRef Runner::prune(StackRef stack, Arena& arena) const {
 }
 
 void Runner::scan(std::span<const Config> closed, uint8_t byte, Arena& arena, ConfigSet& out) {
+  scanned_ += closed.size();
   for (const Config& config : closed) scan_one(config, byte, arena, out);
   for (std::size_t i = 0; i < out.size(); ++i) out.set_stack(i, prune(out[i].stack, arena));
   if (out.size() > 1) drop_dominated(out, arena);

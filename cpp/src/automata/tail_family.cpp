@@ -1,7 +1,9 @@
 #include "tail_family.h"
 
 #include <algorithm>
+#include <array>
 
+#include "maskwright/ir/ir.h"
 #include "maskwright/support/sorted_set.h"
 
 namespace maskwright {
@@ -23,8 +25,14 @@ StateId TailFamily::make(std::vector<std::pair<uint32_t, SetId>> map) {
   return store_.intern(FamilyId::kTail, content);
 }
 
+StateId TailFamily::same() {
+  const std::array<uint32_t, 1> content{kNone};
+  return store_.intern(FamilyId::kTail, content);
+}
+
 SetId TailFamily::renamed(StateId state, SetId accepted) {
   const auto content = store_.content(state);
+  if (content.size() == 1) return accepted;
   std::vector<uint32_t> returned;
   for (const uint32_t callee : store_.set(accepted)) {
     for (std::size_t i = 0; i < content.size(); i += 2) {

@@ -1,7 +1,8 @@
 // What is left of a rule that calls another one at its very end: nothing but a new name for what
 // that returns.
 //
-// State: (callee, set that is returned in its place)..., by callee.
+// State: (callee, set that is returned in its place)..., by callee; kNone alone: what is returned
+// stays what it is.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,9 @@ namespace maskwright {
 class TailFamily final : public Family {
  public:
   explicit TailFamily(Store& store) : store_(store) {}
+
+  // Renames nothing.
+  StateId same();
 
   // A callee may come several times.
   StateId make(std::vector<std::pair<uint32_t, SetId>> map);

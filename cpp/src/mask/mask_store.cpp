@@ -26,6 +26,26 @@ MaskStore::~MaskStore() = default;
 
 bool MaskStore::fill(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
                      bool walk) {
+  begin_mask();
+  if (compose_mask(closed, arena, row, walk)) return true;
+  if (!walk) return false;
+  read_all(closed, arena, row);
+  return true;
+}
+
+void MaskStore::begin_mask() {
+  steps_ = 0;
+  work_before_ = walk_->work();
+}
+
+bool MaskStore::may_walk() const {
+  const uint64_t nodes = vocabulary_.next(0);
+  return walk_->work() - work_before_ <= kMaxWork + nodes * kMaxWorkOfNode;
+}
+
+// False where the mask takes a walk that is not wanted, or too many.
+bool MaskStore::compose_mask(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
+                             bool walk) {
   bool blank = true;
   std::vector<uint32_t> unsure;
   std::vector<Level> now;
@@ -64,12 +84,15 @@ bool MaskStore::reads_nothing(const Config& config) {
 MaskStore::Composition MaskStore::compose(std::span<const Config> closed, Arena& arena,
                                           std::vector<uint32_t>& key, bool walk) {
   key.clear();
+  begin_mask();
+  // Masks that are read need no entries.
+  const Composition unknown = walk ? Composition::kOwn : Composition::kCold;
   std::vector<Level> now;
   std::vector<uint32_t> refused;
   for (const Config& config : closed) {
     if (reads_nothing(config)) continue;
     const uint32_t entry = root_entry(config, arena, walk);
-    if (entry == kMissing) return Composition::kCold;
+    if (entry == kMissing) return unknown;
     if ((store_.state(config.state).flags & (kGuarded | kSuspects)) != 0) {
       if (!find_refused(config, arena, refused)) continue;
       if (!refused.empty()) return Composition::kOwn;
@@ -81,7 +104,7 @@ MaskStore::Composition MaskStore::compose(std::span<const Config> closed, Arena&
     key.push_back(entry);
     decided = decided && entries_[entry].unsure.empty();
   });
-  if (!known) return Composition::kCold;
+  if (!known) return unknown;
   make_set(key);
   key.push_back(kMissing);  // no entry's id: more may follow
   return decided ? Composition::kShared : Composition::kOwn;
@@ -155,11 +178,33 @@ void MaskStore::read_below(uint32_t node, ConfigSet& set, Arena& arena, std::spa
   for (const uint32_t token : vocabulary_.tokens_at(node)) row[token / 32] |= 1U << token % 32;
   if (!vocabulary_.has_children(node)) return;
   runner_.close(set, arena, nullptr);
+  read_children(node, set, arena, row);
+}
+
+void MaskStore::read_children(uint32_t node, const ConfigSet& set, Arena& arena,
+                              std::span<uint32_t> row) {
   ConfigSet next;
   for (uint32_t child = node + 1; child < vocabulary_.next(node); child = vocabulary_.next(child)) {
     next.clear();
     runner_.scan(set.configs(), vocabulary_.byte(child), arena, next);
     read_below(child, next, arena, row);
+  }
+}
+
+// Reads all tokens as the matcher would. What is interned on the way is dropped again.
+void MaskStore::read_all(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row) {
+  ++counters_.read_masks;
+  std::ranges::fill(row, 0);
+  const Arena::Size before = arena.size();
+  ConfigSet set;
+  set.assign(closed);
+  read_children(0, set, arena, row);
+  arena.truncate(before);
+  for (const Config& config : closed) {
+    if (store_.state(config.state).family == FamilyId::kRules) {
+      walk_->each_symbol(config.state,
+                         [&](uint32_t token) { row[token / 32] |= 1U << token % 32; });
+    }
   }
 }
 
@@ -269,9 +314,8 @@ void MaskStore::render(const Entry& entry, std::span<uint32_t> row, bool& blank)
 }
 
 bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk) {
-  // What is interned in the arena on the way may move the nodes of a reference.
-  for (std::size_t i = 0; i < arena.nodes(level.stack).size(); ++i) {
-    const uint32_t id = arena.nodes(level.stack)[i];
+  for (const uint32_t id : runner_.spread(level.stack, kUnbounded, arena)) {
+    if (++steps_ > kMaxSteps) return false;
     const Arena::Node node = id == kBottom ? Arena::Node{} : arena.node(id);
     const uint32_t child =
         id == kBottom ? last_entry(level.entry, walk) : child_entry(level.entry, node, arena, walk);
@@ -286,23 +330,12 @@ bool MaskStore::add_children(const Level& level, Arena& arena, std::vector<Level
   return true;
 }
 
-// The stacks of a level as one. Thousands of nodes may lie below an ambiguous text, most of them
-// several times, so they are marked rather than joined pair by pair.
-StackRef MaskStore::joined(const Level& level, Arena& arena) {
+// The stacks of a level as one.
+StackRef MaskStore::joined(Level& level, Arena& arena) {
   if (level.more.empty()) return level.stack;
-  std::vector<uint32_t> all;
-  const auto gather = [&](StackRef stack) {
-    for (const uint32_t id : arena.nodes(stack)) {
-      if (id >= marked_.size()) marked_.resize(id + 1);
-      if (!marked_[id]) all.push_back(id);
-      marked_[id] = true;
-    }
-  };
-  gather(level.stack);
-  for (const StackRef stack : level.more) gather(stack);
-  for (const uint32_t id : all) marked_[id] = false;
-  std::ranges::sort(all);
-  return arena.reference(all);
+  level.more.push_back(level.stack);
+  make_set(level.more);
+  return arena.join(level.more);
 }
 
 }  // namespace maskwright

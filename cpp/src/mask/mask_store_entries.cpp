@@ -55,6 +55,7 @@ uint32_t MaskStore::root_entry(const Config& config, Arena& arena, bool walk) {
   append_key(config, arena, key_words_);
   const uint32_t key = keys_.intern(key_words_, 0).id;
   if (const uint32_t known = known_entry(key); known != kMissing || !walk) return known;
+  if (!may_walk()) return kMissing;
   walk_->begin();
   const Config local = walk_->localise(config, arena);
   shared_key_.clear();
@@ -109,7 +110,7 @@ uint32_t MaskStore::resumed_entry(uint32_t parent, const Arena::Node& node, Aren
     set_entry(key, far);
     return far;
   }
-  if (!walk) return kMissing;
+  if (!walk || !may_walk()) return kMissing;
   walk_->begin();
   bool shared = begin_child_key(kChildTag, escapes_id);
   for (Config& config : after) {
@@ -244,7 +245,7 @@ std::size_t MaskStore::memory_bytes() const {
   return counters_.memory_bytes + unused + own + numbers + start +
          heap_bytes(escape_lists_, keys_, entry_of_key_, far_keys_, far_, runner_) +
          heap::hash_table(texts_) + heap_block(shared_lists_.capacity() * sizeof(SharedMaskRef)) +
-         heap_bytes(key_words_, after_, marked_, shared_key_, local_lists_) + walk_->memory_bytes();
+         heap_bytes(key_words_, after_, shared_key_, local_lists_) + walk_->memory_bytes();
 }
 
 }  // namespace maskwright

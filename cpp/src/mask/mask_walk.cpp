@@ -139,28 +139,13 @@ void MaskWalk::walk_frame(const Config& local, bool alone) {
   levels_[0].set.clear();
   levels_[0].set.add(local, *arena_);
   settle(levels_[0], (state.flags & kCalls) == 0);
-  if (state.family == FamilyId::kRules) add_token_symbols(local.state);
+  if (state.family == FamilyId::kRules)
+    each_symbol(local.state, [this](uint32_t id) { allow(id); });
   if (take_listed(local)) return;
   if (const auto residue = take_words(local); residue != nullptr) {
     if (!take_closings(levels_[0], 0)) follow_residue(*residue, 0);
   } else if (constexpr uint32_t root = 0; !take_text({&root, 1}, 0, {})) {
     follow_subtree(root, 0);
-  }
-}
-
-void MaskWalk::add_token_symbols(StateId state) {
-  for (const RulesMachine::TokenEdge& edge : rules_.token_edges(state)) {
-    const auto payload = ir_.expr(edge.expr);
-    const auto ids = payload.subspan(2);
-    if (payload[0] == 0) {
-      for (const uint32_t id : ids) {
-        if (id < vocabulary_.vocab_size()) allow(id);
-      }
-    } else {
-      for (uint32_t id = 0; id < vocabulary_.vocab_size(); ++id) {
-        if (std::ranges::find(ids, id) == ids.end()) allow(id);
-      }
-    }
   }
 }
 

@@ -20,6 +20,7 @@
 // Cost: linear in the nodes that the states can read.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -94,6 +95,26 @@ class MaskWalk {
   // Of the walk.
   RegisterPool& regs() { return arena_->regs(); }
 
+  // The tokens that a state of the rules reads as symbols.
+  template <typename Visit>
+  void each_symbol(StateId state, const Visit& visit) {
+    for (const RulesMachine::TokenEdge& edge : rules_.token_edges(state)) {
+      const auto payload = ir_.expr(edge.expr);
+      const auto ids = payload.subspan(2);
+      const bool all_but = payload[0] != 0;
+      if (!all_but) {
+        for (const uint32_t id : ids) {
+          if (id < vocabulary_.vocab_size()) visit(id);
+        }
+      } else {
+        for (uint32_t id = 0; id < vocabulary_.vocab_size(); ++id) {
+          if (std::ranges::find(ids, id) == ids.end()) visit(id);
+        }
+      }
+    }
+  }
+
+  uint64_t work() const { return runner_.work(); }     // Runner::work(), of all walks
   uint64_t visited_nodes() const { return visited_; }  // by all walks
   std::size_t memory_bytes() const;
 
@@ -167,7 +188,6 @@ class MaskWalk {
   struct ResiduePath;
 
   void swap_scratch();
-  void add_token_symbols(StateId state);
   FreeRun free_run(const Config& config, uint32_t& length);
   std::shared_ptr<const Residue> take_words(const Config& config);
   Words find_words(const Config& config, const TokenClasses& classes);

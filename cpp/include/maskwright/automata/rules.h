@@ -69,6 +69,8 @@ class RulesMachine {
   // The bytes of a shortest text from a state to the end, where no rule calls another; else, and of
   // states that are not of the rules, 0.
   uint32_t least_bytes(StateId state);
+  // The kTail state that renames nothing: a node of it stands for all that is below it.
+  StateId gather() const { return gather_; }
   // What to push for a state of the rules with kCalls.
   struct Caller {
     StateId state;  // goes on like it
@@ -99,6 +101,7 @@ class RulesMachine {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  StateId gather_;
 };
 
 }  // namespace maskwright

@@ -19,6 +19,11 @@
 // What a walk finds is taken from and given to the masks that a compiler's grammars share
 // (shared_masks.h), where families can say what decides it in words of no grammar.
 //
+// Where a text has very many ways to be read, as in a rule that calls itself in a counted repeat,
+// no two stacks may be alike, and a mask would take an entry for each way through them. So a mask
+// is composed for as long as its walks take so much work; else all tokens are read as a matcher
+// would.
+//
 // A repeated mask costs a few look-ups and copies; a new one a walk over the part of the trie that
 // the state can read.
 #pragma once
@@ -44,6 +49,7 @@ struct MaskCounters {
   uint64_t visited_nodes = 0;  // trie nodes they looked at
   uint64_t entries = 0;        // masks held
   uint64_t shared = 0;         // of those: masks that other walks had found
+  uint64_t read_masks = 0;     // masks that were read and not composed
   uint64_t memory_bytes = 0;   // of the entries, without what is shared
 };
 
@@ -118,6 +124,17 @@ class MaskStore {
                    std::span<uint32_t> row);
   void scan_behind(std::span<const ConfigSet> after, std::span<const Config> closed, uint8_t byte,
                    Arena& arena, ConfigSet& set);
+  // Of one mask: more is not composed.
+  static constexpr uint64_t kMaxWork = 100000;  // besides some for each node of the trie
+  static constexpr uint64_t kMaxWorkOfNode = 4;
+  static constexpr uint32_t kMaxSteps = 16384;  // from an entry to one that follows it
+
+  void begin_mask();
+  bool may_walk() const;
+  bool compose_mask(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row,
+                    bool walk);
+  void read_all(std::span<const Config> closed, Arena& arena, std::span<uint32_t> row);
+  void read_children(uint32_t node, const ConfigSet& set, Arena& arena, std::span<uint32_t> row);
   void read_below(uint32_t node, ConfigSet& set, Arena& arena, std::span<uint32_t> row);
   void refused_below(uint32_t node, Target at, Arena& arena, std::vector<uint32_t>& out);
   // `narrowed`: a value was repeated on the way to the node.
@@ -134,7 +151,7 @@ class MaskStore {
   void keep_far(uint32_t entry);
   static void render(const Entry& entry, std::span<uint32_t> row, bool& blank);
   bool add_children(const Level& level, Arena& arena, std::vector<Level>& out, bool walk);
-  StackRef joined(const Level& level, Arena& arena);
+  static StackRef joined(Level& level, Arena& arena);
 
   uint32_t known_entry(uint32_t key) const {
     return key < entry_of_key_.size() ? entry_of_key_[key] : kMissing;
@@ -192,12 +209,13 @@ class MaskStore {
   std::vector<SharedMaskRef> shared_lists_;             // by escape list; null: not asked for
   std::unordered_map<uint64_t, uint32_t> local_lists_;  // by number of the shared one
   MaskCounters counters_;
+  uint32_t steps_ = 0;        // of the mask that is being composed
+  uint64_t work_before_ = 0;  // it
 
   // Scratch of one look-up.
   KeyWords key_words_;
   SharedKey shared_key_;
   std::vector<Config> after_;
-  std::vector<bool> marked_;  // stack nodes, all false between calls
 };
 
 }  // namespace maskwright
