@@ -301,12 +301,6 @@ def test_a_schema_that_is_huge_when_written_out():
     assert compiler.get_cache_size_bytes() == 0  # not kept: its key would not fit in memory
 
 
-def test_a_message_may_quote_bytes(compiler):
-    data = Grammar.from_ebnf('root ::= "a" root').ir.replace(b"root", b"ro\xfft")
-    with pytest.raises(UnsatisfiableGrammarError, match=r"ro\\xfft"):
-        compiler.compile_grammar(Grammar(data))
-
-
 @pytest.mark.parametrize("limit", ["1MB", None, 1.5, True])
 def test_cache_limit_is_an_int(limit):
     with pytest.raises(TypeError, match=r"cache_limit_bytes is .*; expected an int"):
