@@ -244,14 +244,25 @@ StackRef Runner::push_tail(const Config& config, Arena& arena) {
 }
 
 std::span<const uint32_t> Runner::spread(StackRef stack, std::size_t most, const Arena& arena) {
-  if (++seen_epoch_ == 0) seen_.clear();
   spread_.clear();
+  const auto nodes = arena.nodes(stack);
+  const auto gathers = [&](uint32_t id) {
+    return id != kBottom && arena.node(id).state == rules_.gather();
+  };
+  if (nodes.size() == 1 && !gathers(nodes[0])) {
+    spread_.push_back(nodes[0]);
+    return spread_;
+  }
+  if (++seen_epoch_ == 0) {
+    seen_.clear();
+    seen_epoch_ = 1;
+  }
   std::vector<StackRef> stacks{stack};
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     for (const uint32_t id : arena.nodes(stacks[i])) {
       if (id >= seen_.size()) seen_.resize(id + 1);
       if (std::exchange(seen_[id], seen_epoch_) == seen_epoch_) continue;
-      if (id != kBottom && arena.node(id).state == rules_.gather()) {
+      if (gathers(id)) {
         stacks.push_back(arena.node(id).below);
       } else {
         spread_.push_back(id);

@@ -150,6 +150,9 @@ MaskWalk::TextLoop MaskWalk::make_loop(std::span<const Config> configs) {
     if (std::ranges::none_of(store_.row(config.state).edges, leads_back)) continue;
     loop.allowed = readable_text(config.state);
     if (!make_simple_loop(configs, config, loop)) make_set_loop(configs, loop);
+    // What leads all of them back need not be what one of them reads again and again; behind both
+    // in turn nothing is known.
+    if (!loop.allowed.covers(loop.text)) loop.allowed = loop.text;
     break;
   }
   return loop;

@@ -126,7 +126,7 @@ class MaskStore {
                    Arena& arena, ConfigSet& set);
   // Of one mask: more is not composed.
   static constexpr uint64_t kMaxWork = 100000;  // besides some for each node of the trie
-  static constexpr uint64_t kMaxWorkOfNode = 4;
+  static constexpr uint64_t kMaxWorkOfNode = 16;
   static constexpr uint32_t kMaxSteps = 16384;  // from an entry to one that follows it
 
   void begin_mask();
