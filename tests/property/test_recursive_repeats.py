@@ -86,7 +86,7 @@ def random_expression(rng: random.Random, depth: int) -> str:
     return f"({parts[0]}){{{low},{high}}}"
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(60))
 def test_random_rules_that_call_each_other(seed: int) -> None:
     rng = random.Random(seed)
     grammar = "\n".join(
